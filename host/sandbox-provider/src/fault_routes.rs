@@ -11,7 +11,7 @@ use axum::{Extension, Json};
 use serde_json::{Value, json};
 
 use crate::auth::Login;
-use crate::faults::{Fault, LoseAnswer};
+use crate::faults::{Fault, LoseAnswer, PendingVideo};
 use crate::problem::Problem;
 use crate::sandbox::Sandbox;
 
@@ -19,12 +19,15 @@ use crate::sandbox::Sandbox;
 const MAX_FAULTS: usize = 50;
 
 /// The layer round every request of `/sandbox/v1`.
-pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, request: Request, next: Next) -> Response {
+pub async fn layer(AxumState(sandbox): AxumState<Sandbox>, mut request: Request, next: Next) -> Response {
     let login = request.extensions().get::<Login>().map(|login| login.mail.clone());
     let fault = login.as_ref().and_then(|mail| {
         let uri = request.uri();
         sandbox.faults().take(mail, request.method(), uri.path(), uri.query().unwrap_or_default())
     });
+    if fault.as_ref().is_some_and(|fault| fault.pending_video) {
+        request.extensions_mut().insert(PendingVideo);
+    }
     under(&sandbox, login.as_deref(), fault.as_ref(), next.run(request)).await
 }
 

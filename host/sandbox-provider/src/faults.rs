@@ -40,6 +40,9 @@ pub struct Fault {
     /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
     /// `flags` are nonsense.
     pub garbled: bool,
+    /// Hits `POST …/video` alone: the meeting is made without an address, and stays `creating` until its event is changed with
+    /// `{"video": {"pending": false}}`.
+    pub pending_video: bool,
     /// At the token or revocation endpoint: this error (RFC 6749, section 5.2) instead of doing the request, for example
     /// `invalid_grant`.
     pub oauth_error: Option<String>,
@@ -99,6 +102,7 @@ impl Default for Fault {
             held_answer: false,
             lost_answer: false,
             garbled: false,
+            pending_video: false,
             oauth_error: None,
             omit: Vec::new(),
             scopes: None,
@@ -137,10 +141,11 @@ impl Fault {
         }
         let delays = self.delay_ms > 0 || self.answer_delay_ms > 0 || self.held_answer;
         let of_tokens = self.oauth_error.is_some() || !self.omit.is_empty() || self.scopes.is_some();
-        let of_requests = self.status.is_some() || delays || self.lost_answer || self.garbled || of_tokens;
+        let changes_answer = self.lost_answer || self.garbled || self.pending_video;
+        let of_requests = self.status.is_some() || delays || changes_answer || of_tokens;
         if !of_requests && !self.is_of_push() {
-            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, oauthError, omit, scopes, \
-                           pushLost, pushTwice or pushLateMs";
+            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, pendingVideo, oauthError, omit, \
+                           scopes, pushLost, pushTwice or pushLateMs";
             return Err(Problem::field("status", message));
         }
         if self.is_of_push() && (of_requests || self.sync_token_only || self.method.is_some()) {
@@ -187,6 +192,7 @@ impl Fault {
                 None => !path.starts_with(OAUTH),
             }
             && (!self.sync_token_only || has_token)
+            && (!self.pending_video || path.ends_with("/video"))
     }
 
     pub fn problem(&self) -> Option<Problem> {
@@ -279,6 +285,10 @@ impl Faults {
 /// On an answer: drop the connection instead of sending it.
 #[derive(Clone, Copy, Debug)]
 pub struct LoseAnswer;
+
+/// On a request for a meeting: its address comes later.
+#[derive(Clone, Copy, Debug)]
+pub struct PendingVideo;
 
 /// What a word in a name asks for.
 pub enum Magic {

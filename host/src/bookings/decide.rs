@@ -28,7 +28,7 @@ use crate::bookings::held::{find_join_url, unavailable};
 use crate::bookings::links::Bookable;
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
-use crate::bookings::{due, event_write, hourly, manage_token, new_booking, schedules, state, turns, view};
+use crate::bookings::{due, event_job, hourly, manage_token, new_booking, schedules, state, turns, view};
 use crate::log::{self, Note, Origin};
 
 /// A booking that is to be decided.
@@ -356,7 +356,7 @@ async fn write(
     });
     log::append(tx, app, &row.tenant, notes.into()).await?;
     for event in events.iter().filter(|_| is_new) {
-        event_write::enqueue(tx, &row.tenant, (&event.meeting_id, &event.connection_id), now).await?;
+        event_job::enqueue(tx, &row.tenant, (&event.meeting_id, &event.connection_id), now).await?;
     }
     match is_pending {
         true => due::enqueue_expiry(tx, &row, now).await?,

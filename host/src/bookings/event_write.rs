@@ -4,23 +4,22 @@
 
 use base::error::{Code, Error, Result};
 use base::ids::Kind;
-use base::tenant::Tenant;
 use model::calendar::Conference;
-use model::scheduling::booking::{Booking, BookingStatus};
+use model::scheduling::booking::{Booking, BookingStatus, Party};
 use model::scheduling::event_type::EventType;
 use serde::Deserialize;
 use storage::Tx;
-use storage::jobs::{self, Job, NewJob};
+use storage::jobs::{self, Job};
 use storage::scheduling::bookings;
 use storage::scheduling::event_types;
-use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingEventRow};
+use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
-use storage::wakes::JobClass;
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::bookings::change::{self, Seat};
 use crate::bookings::event_step::{self, Known, Step};
-use crate::bookings::{event_body, event_failure, view};
+use crate::bookings::{event_body, event_failure, join_link};
 use crate::connections::throttle;
 use crate::freshness::Reading;
 use crate::resources::events::respond;
@@ -39,27 +38,6 @@ pub enum Outcome {
     Waits(i64),
     /// It failed; that, and when it is tried again, is written.
     Ended,
-}
-
-/// Has the event of a meeting written, in the transaction that changes what is wanted.
-pub async fn enqueue(
-    tx: &mut Tx,
-    tenant: &Tenant,
-    (meeting_id, connection_id): (&str, &str),
-    now: i64,
-) -> anyhow::Result<()> {
-    let key = format!("{meeting_id}:{connection_id}");
-    let new = NewJob {
-        kind: EVENT_JOB,
-        key: &key,
-        class: JobClass::Send,
-        tenant,
-        connection_id: Some(connection_id),
-        target: "",
-        due_at: Some(now),
-        args: None,
-    };
-    jobs::enqueue(tx, &new, now).await
 }
 
 /// Brings one host's calendar to what is wanted. Fails where the outcome cannot be written; what the provider refuses is no failure
@@ -243,6 +221,7 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
     let is_undecided = wanted.known.is_undecided;
     // Who became the organizer meanwhile has no event yet that is the organizer's.
     let is_organizers = event_step::is_organizers(&wanted.row, &wanted.meeting);
+    let (held, event_type) = (app.clone(), wanted.event_type.clone());
     app.db
         .write(move |tx| {
             Box::pin(async move {
@@ -256,6 +235,7 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                     row.attempts = 0;
                 }
                 row.error = None;
+                let mut news = None;
                 match done {
                     Done::Written(written) => {
                         // Some providers choose the UID.
@@ -266,7 +246,9 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                             (row.status, row.next_attempt_at) = ("written".to_owned(), None);
                         }
                         if is_organizers {
-                            keep_news(tx, &row, &written, now).await?;
+                            // The meeting is locked before its events are written, as by all who change it.
+                            let meeting = meetings::lock(tx, &row.meeting_id).await?;
+                            news = meeting.map(|meeting| (meeting, written));
                         }
                     }
                     Done::Gone | Done::Lost => {
@@ -276,6 +258,9 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                     }
                 }
                 meeting_events::update(tx, &row).await?;
+                if let Some(news) = news {
+                    keep_news(tx, &held, (&row, &event_type), news, now).await?;
+                }
                 jobs::check_fence(tx, &job, None, now).await?;
                 if row.event_id.is_some() && row.is_wanted {
                     // A change of the host's that came before this was found is looked at now.
@@ -289,9 +274,14 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
 }
 
 /// Keeps with the bookings what the organizer's provider has decided: the UID of an event that is theirs alone, and the link to the
-/// conference.
-async fn keep_news(tx: &mut Tx, row: &MeetingEventRow, written: &Written, now: i64) -> Result<()> {
-    let Some(meeting) = meetings::lock(tx, &row.meeting_id).await? else { return Ok(()) };
+/// conference, of which clients and people are told.
+async fn keep_news(
+    tx: &mut Tx,
+    app: &App,
+    (row, event_type): (&MeetingEventRow, &EventType),
+    (meeting, written): (MeetingRow, Written),
+    now: i64,
+) -> Result<()> {
     if meeting.hosts.first() != Some(&row.connection_id) {
         return Ok(());
     }
@@ -300,26 +290,30 @@ async fn keep_news(tx: &mut Tx, row: &MeetingEventRow, written: &Written, now: i
     if join_url.is_none() && !has_other_uid {
         return Ok(());
     }
-    for mut booking in bookings::lock_seated(tx, &meeting.id).await? {
-        let mut body: Booking = serde_json::from_str(&booking.body)?;
-        if has_other_uid {
-            body.i_cal_uid.clone_from(&row.i_cal_uid);
-        }
-        if let Some(place) = body.location.as_mut().filter(|place| place.value.is_none()) {
-            place.join_url = join_url.cloned().or_else(|| place.join_url.take());
-        }
-        let text = serde_json::to_string(&body)?;
-        if text != booking.body {
-            booking.body = text;
-            booking.version += 1;
-            booking.updated_at = now.max(booking.updated_at);
-            booking.etag = view::etag(&(&booking.id, booking.version, &booking.body, &booking.metadata))?;
-            bookings::update(tx, &booking).await?;
-        }
-    }
+    let seated = bookings::lock_seated(tx, &meeting.id).await?;
+    let events = meeting_events::of_meeting(&mut *tx, &meeting.id).await?;
     if has_other_uid {
         let meeting = MeetingRow { i_cal_uid: row.i_cal_uid.clone(), updated_at: now, ..meeting };
         meetings::update(tx, &meeting).await?;
     }
-    Ok(())
+    let mut linked = Vec::new();
+    for booking in seated {
+        let mut seat = Seat::read(booking)?;
+        if has_other_uid {
+            seat.body.i_cal_uid.clone_from(&row.i_cal_uid);
+        }
+        let mut is_linked = false;
+        if let Some(place) = seat.body.location.as_mut().filter(|place| place.value.is_none()) {
+            is_linked = join_url.is_some() && place.join_url.as_ref() != join_url;
+            place.join_url = join_url.cloned().or_else(|| place.join_url.take());
+        }
+        if serde_json::to_string(&seat.body)? != seat.row.body {
+            let words: &[&'static str] = if is_linked { &[join_link::UPDATED] } else { &[] };
+            change::write(tx, app, (&mut seat, events.as_slice()), (Party::System, words, &[]), now).await?;
+        }
+        if is_linked {
+            linked.push(seat);
+        }
+    }
+    join_link::tell(tx, Some(event_type), &linked, now).await
 }

@@ -15,7 +15,7 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::reserved_times::{self, NewReserved, Part};
 
-use crate::bookings::{event_body, event_write};
+use crate::bookings::{event_body, event_job};
 
 /// A meeting, locked until the transaction ends.
 pub struct HeldMeeting {
@@ -285,7 +285,7 @@ impl HeldMeeting {
     /// Has the events written that have to be. Jobs come after the log (`LockRank`).
     pub async fn wake(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
         for (meeting_id, connection_id) in std::mem::take(&mut self.wakes) {
-            event_write::enqueue(tx, &self.meeting.tenant, (&meeting_id, &connection_id), now).await?;
+            event_job::enqueue(tx, &self.meeting.tenant, (&meeting_id, &connection_id), now).await?;
         }
         Ok(())
     }

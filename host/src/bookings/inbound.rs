@@ -1,5 +1,6 @@
 //! What a host does with the event of a meeting in the host's calendar: a meeting that was moved there is moved here, one that was deleted,
-//! cancelled or declined there is cancelled here. Such events are found in the transaction that stores them
+//! cancelled or declined there is cancelled here. The link to a conference that the provider makes after the event is taken over; as long as
+//! the provider is making it, it is asked again (`conference::next_look`). Such events are found in the transaction that stores them
 //! (`storage::scheduling::meeting_events`), and looked at by job.
 
 use base::error::{Code, Result};
@@ -18,7 +19,7 @@ use crate::bookings::change::{self, Seat, TRIES};
 use crate::bookings::held::{HeldMeeting, HostLocks, contended};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
-use crate::bookings::{due, state};
+use crate::bookings::{conference, due, join_link, state};
 
 /// Providers keep times to the minute: what differs by less was not moved.
 const SAME_MS: i64 = 60_000;
@@ -33,6 +34,14 @@ pub enum Outcome {
     Done,
     /// It has to be looked again then, in milliseconds since 1970.
     Later(i64),
+}
+
+/// What a look at the calendar comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Looked {
+    Ended(Outcome),
+    /// The provider is to be asked now what is in the calendar, and it has to be looked again then, in milliseconds since 1970.
+    Asks(i64),
 }
 
 /// What the host's calendar says of a meeting.
@@ -51,10 +60,14 @@ enum Seen {
 pub async fn follow(app: &App, job: &Job) -> Result<Outcome> {
     for _ in 0..TRIES {
         let (held, job) = (app.clone(), job.clone());
-        let looked: Result<Option<Outcome>> =
+        let looked: Result<Option<Looked>> =
             app.db.write(move |tx| Box::pin(async move { look(tx, &held, &job).await })).await;
         match looked {
-            Ok(Some(outcome)) => return Ok(outcome),
+            Ok(Some(Looked::Ended(outcome))) => return Ok(outcome),
+            Ok(Some(Looked::Asks(again_at))) => {
+                join_link::ask(app, job).await;
+                return Ok(Outcome::Later(again_at));
+            }
             Ok(None) => {}
             // The meeting was forgotten.
             Err(e) if e.code() == Some(Code::NotFound) => return Ok(Outcome::Done),
@@ -65,8 +78,8 @@ pub async fn follow(app: &App, job: &Job) -> Result<Outcome> {
 }
 
 /// None: the meeting's hosts were changed meanwhile.
-async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Outcome>> {
-    let done = Some(Outcome::Done);
+async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Looked>> {
+    let done = Some(Looked::Ended(Outcome::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
     let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(done) };
     let of = (seen.event_type_id.as_str(), seen.id.as_str());
@@ -81,12 +94,25 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Outcome>> {
         return Ok(done);
     }
     match seen_in_calendar(tx, &of, connection_id, now).await? {
-        Seen::AsItIs => {}
-        Seen::Waits(until) => return Ok(Some(Outcome::Later(until))),
-        Seen::Gone => cancel(tx, app, &mut of, now).await?,
-        Seen::Moved(start, end) => move_to(tx, app, (&mut of, connection_id), (start, end), now).await?,
+        Seen::AsItIs => {
+            let pending_since = join_link::take(tx, app, (&of, connection_id), now).await?;
+            let next = pending_since.and_then(|since| conference::next_look(since, now));
+            Ok(next.map_or(done, |(at, is_due)| {
+                Some(if is_due { Looked::Asks(at) } else { Looked::Ended(Outcome::Later(at)) })
+            }))
+        }
+        Seen::Waits(until) => Ok(Some(Looked::Ended(Outcome::Later(until)))),
+        Seen::Gone => {
+            cancel(tx, app, &mut of, now).await?;
+            Ok(done)
+        }
+        Seen::Moved(start, end) => {
+            move_to(tx, app, (&mut of, connection_id), (start, end), now).await?;
+            // The same change may have brought the link to the conference: that is taken over next.
+            let is_moved = (of.meeting.start_at, of.meeting.end_at) == (start, end);
+            Ok(if is_moved { Some(Looked::Ended(Outcome::Later(now))) } else { done })
+        }
     }
-    Ok(done)
 }
 
 async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str, now: i64) -> Result<Seen> {

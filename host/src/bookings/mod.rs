@@ -3,16 +3,18 @@
 //! `scheduling`), `event_write` brings bookings into calendars, by the steps of `event_step`.
 //!
 //! What becomes of a booking after that: `confirm`, `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
-//! host's calendar; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
+//! host's calendar, as does the link that `conference` awaits and `join_link` brings to bookings; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
 
 pub mod cancel;
 pub mod change;
+pub mod conference;
 pub mod confirm;
 pub mod create;
 pub mod decide;
 pub mod due;
 pub mod event_body;
 pub mod event_failure;
+pub mod event_job;
 pub mod event_step;
 pub mod event_types;
 pub mod event_write;
@@ -25,6 +27,7 @@ pub mod hosts;
 pub mod hourly;
 pub mod inbound;
 pub mod input;
+pub mod join_link;
 pub mod links;
 pub mod list;
 pub mod manage_token;

@@ -10,7 +10,7 @@ use storage::scheduling::notices::{self, Notice};
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::{due, event_write};
+use crate::bookings::{due, event_job};
 
 /// Rows of each kind that are found at a time; the rest is found an hour later.
 const AT_A_TIME: i64 = 500;
@@ -91,7 +91,7 @@ async fn changes(app: &App) -> Result<()> {
             Box::pin(async move {
                 for event in &events {
                     let of = (event.meeting_id.as_str(), event.connection_id.as_str());
-                    event_write::enqueue(tx, &event.tenant, of, now).await?;
+                    event_job::enqueue(tx, &event.tenant, of, now).await?;
                 }
                 for Overdue { id, tenant, status } in &ended {
                     let job = match status.as_str() {

@@ -1,4 +1,4 @@
-//! The kind `booking_recheck`: looks whether a host has moved or deleted the event of a meeting.
+//! The kind `booking_recheck`: looks whether a host has moved or deleted the event of a meeting, and whether its conference has a link by now.
 
 use base::error::Result;
 use storage::scheduling::meeting_events::RECHECK_JOB;
@@ -11,7 +11,7 @@ use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
 pub const BOOKING_RECHECK: JobKind = JobKind {
     name: RECHECK_JOB,
     class: JobClass::Send,
-    deadline_ms: Some(30_000),
+    deadline_ms: Some(90_000),
     max_attempts: None,
     retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
     run: |turn| Box::pin(run(turn)),

@@ -104,6 +104,7 @@ static KINDS: [(Family, &str, &[&str]); 20] = [
         "booking",
         &[
             "created",
+            "updated",
             "pending",
             "confirmed",
             "rescheduled",

@@ -3,10 +3,10 @@
 use harness::TestServer;
 use serde_json::{Value, json};
 
-use super::lifecycle::{book, path, read, run_jobs};
+use super::lifecycle::{book, logged, path, read, run_jobs};
 use super::mail;
 use super::pools::host;
-use super::provider_side::events;
+use super::provider_side::{events, the_event};
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, text};
 
 /// Has the provider make conferences of these services in the desk's calendar.
@@ -166,6 +166,124 @@ async fn a_conference_that_fails_for_now_comes_later() {
     assert_eq!(join_url(&desk, &booked).await, made["conference"]["joinUrl"]);
     let all = events(&server, &desk).await;
     assert_eq!(all.len(), 1, "{all:#?}");
+}
+
+/// The provider makes the next meeting of the account without a link, as long as nobody calls `link_is_made`.
+async fn link_comes_later(server: &TestServer, account: &str) {
+    let fault = json!({ "pendingVideo": true });
+    server.provider(account).post("/sandbox/faults", fault).send().await.expect(201);
+}
+
+/// The provider has made the link of this event of its own.
+async fn link_is_made(server: &TestServer, account: &str, theirs: &str) {
+    let change = json!({ "video": { "pending": false } });
+    server.provider(account).patch(theirs, change).send().await.expect(200);
+}
+
+/// How often clients were told that something of the booking changed beside its state, and by whom.
+async fn updates(server: &TestServer, booked: &Value) -> Vec<String> {
+    let all = logged(server, &text(&booked["id"])).await;
+    all.into_iter().filter(|(kind, _)| kind == "booking.updated").map(|(_, origin)| origin).collect()
+}
+
+/// A provider that makes the event at once and its link a moment later is asked again, and the confirmation waits for the link.
+#[tokio::test]
+async fn the_confirmation_waits_for_a_link_that_comes_a_moment_later() {
+    let mailbox = mail::mailbox().await;
+    let server = &mailbox.server;
+    let desk = mail::host(server).await;
+    services(server, ("alice", &desk), &["sandboxMeet", "meet"]).await;
+    let id = desk.open("intro", json!({ "locations": [{ "type": "googleMeet" }] })).await;
+    link_comes_later(server, "alice").await;
+    let booked = mail::book(&desk, &mailbox, &id, json!({})).await;
+    run_jobs(server).await;
+    mail::deliver(server).await;
+    let (pending, theirs) = the_event(server, &desk).await;
+    assert_eq!(
+        (&pending["conference"]["status"], &pending["conference"]["joinUrl"]),
+        (&json!("pending"), &Value::Null)
+    );
+    assert_eq!(join_url(&desk, &booked).await, Value::Null);
+    assert!(mail::subjects(&mailbox).await.is_empty());
+
+    link_is_made(server, "alice", &theirs).await;
+    server.clock.advance_ms(10_000);
+    run_jobs(server).await;
+    let link = text(&join_url(&desk, &booked).await);
+    assert!(link.starts_with("https://meet.sandbox.test/meet/"), "{link}");
+    assert_eq!(event(&desk, &booked).await["conference"]["joinUrl"], link.as_str());
+    assert_eq!(updates(server, &booked).await, ["provider"]);
+    mail::deliver(server).await;
+    assert_eq!(mail::subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Ada").await);
+    assert!(said.contains(&format!("Where: Google Meet: {link}")), "{said}");
+}
+
+/// A confirmation waits for a minute and no longer. Who was told without the link is told of it once, when it is there.
+#[tokio::test]
+async fn a_link_that_comes_after_the_confirmation_is_told_once() {
+    let mailbox = mail::mailbox().await;
+    let server = &mailbox.server;
+    let desk = mail::host(server).await;
+    services(server, ("alice", &desk), &["sandboxMeet", "teams"]).await;
+    let id = desk.open("intro", json!({ "locations": [{ "type": "teams" }] })).await;
+    link_comes_later(server, "alice").await;
+    let booked = mail::book(&desk, &mailbox, &id, json!({})).await;
+    run_jobs(server).await;
+    let (_, theirs) = the_event(server, &desk).await;
+    server.clock.advance_ms(60_000);
+    run_jobs(server).await;
+    mail::deliver(server).await;
+    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Ada").await);
+    assert!(said.lines().any(|line| line == "Where: Microsoft Teams"), "{said}");
+
+    link_is_made(server, "alice", &theirs).await;
+    // By now the provider is asked every few minutes.
+    server.clock.advance_ms(5 * 60_000);
+    for _ in 0..2 {
+        run_jobs(server).await;
+        mail::deliver(server).await;
+        server.clock.advance_ms(60_000);
+    }
+    let link = text(&join_url(&desk, &booked).await);
+    assert_eq!(updates(server, &booked).await, ["provider"]);
+    assert_eq!(
+        mail::subjects(&mailbox).await,
+        ["Confirmed: Intro call with Ada", "Link to join: Intro call with Ada"]
+    );
+    let said = mail::body(&mail::received(&mailbox, "Link to join: Intro call with Ada").await);
+    assert!(said.contains("Here is the link to your appointment."), "{said}");
+    assert!(said.contains(&format!("Where: Microsoft Teams: {link}")), "{said}");
+}
+
+/// Nobody has to be asked: a link that comes with a change of the calendar is taken over like any other change of the event, also by a meeting
+/// that the same change has moved, and days later.
+#[tokio::test]
+async fn a_link_comes_with_a_change_of_the_event() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    services(&server, ("alice", &desk), &["sandboxMeet", "meet"]).await;
+    let id = desk.open("intro", json!({ "locations": [{ "type": "googleMeet" }] })).await;
+    link_comes_later(&server, "alice").await;
+    let booked = book(&desk, &id, "09:00").await;
+    run_jobs(&server).await;
+    let (_, theirs) = the_event(&server, &desk).await;
+    server.clock.advance_ms(3 * 24 * 3_600_000);
+    run_jobs(&server).await;
+    assert_eq!(join_url(&desk, &booked).await, Value::Null);
+
+    let when = |time: &str| json!({ "time": format!("{DAY}T{time}:00Z"), "zone": "UTC" });
+    let change = json!({
+        "video": { "pending": false }, "when": { "from": when("10:00"), "to": when("10:30") },
+    });
+    server.provider("alice").patch(theirs, change).send().await.expect(200);
+    events(&server, &desk).await;
+    run_jobs(&server).await;
+    let shown = read(&desk.api, &booked).await;
+    assert_eq!(shown["start"], format!("{DAY}T10:00:00.000Z"));
+    let link = text(&shown["location"]["joinUrl"]);
+    assert!(link.starts_with("https://meet.sandbox.test/meet/"), "{link}");
+    assert_eq!(updates(&server, &booked).await, ["provider"]);
 }
 
 /// Whoever gets a seat in a meeting has its conference, and whoever leaves it has not.

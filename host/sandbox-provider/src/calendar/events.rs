@@ -12,6 +12,7 @@ use crate::calendar::invitations::{answer_by_magic, spread, withdraw};
 use crate::calendar::series;
 use crate::calendar::types::{Event, Person, Video};
 use crate::calendar::write::{self, View, complete_video, may_edit};
+use crate::faults::PendingVideo;
 use crate::ops::Receipt;
 use crate::patch::client_id;
 use crate::problem::Problem;
@@ -165,6 +166,7 @@ pub fn remove(state: &mut State, mail: &str, calendar: &str, now_ms: i64, old: &
 pub async fn video(
     (AxumState(sandbox), Extension(login)): Caller,
     Path((calendar, id)): Path<(String, String)>,
+    pending: Option<Extension<PendingVideo>>,
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, body, change| {
@@ -196,8 +198,12 @@ pub async fn video(
         if target.video.is_some() {
             return Ok(receipt);
         }
-        target.video =
-            Some(Video { service: wanted.service, request_id: wanted.request_id, ..Video::default() });
+        target.video = Some(Video {
+            service: wanted.service,
+            request_id: wanted.request_id,
+            pending: pending.is_some(),
+            ..Video::default()
+        });
         finish(&mut event);
         series::check(&event, &zone)?;
         touch(&mut event, &old, now_ms);

@@ -243,6 +243,9 @@ pub struct Video {
     pub secret: Option<String>,
     pub dial_in: Vec<DialIn>,
     pub request_id: Option<String>,
+    /// The provider has not made the address yet: see the fault `pendingVideo`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub pending: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -128,10 +128,14 @@ fn alerts(field: &str, alerts: &[Alert]) -> Result<(), Problem> {
     }
 }
 
-/// Fills in a meeting of a service whose meetings the provider makes. Its address follows from the event's id, so that a repetition makes the
-/// same one.
+/// Fills in a meeting of a service whose meetings the provider makes, if it is not to stay pending. Its address follows from the event's id, so
+/// that a repetition makes the same one.
 pub fn complete_video(video: &mut Video, event_id: &str) {
     let Some(address) = video.service.address().filter(|_| video.url.is_none()) else { return };
+    if video.pending {
+        video.state = VideoState::Creating;
+        return;
+    }
     let code: String = event_id.chars().filter(char::is_ascii_alphanumeric).take(10).collect();
     video.state = VideoState::Ready;
     video.url = Some(format!("{address}/{code}"));

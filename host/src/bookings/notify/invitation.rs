@@ -37,6 +37,7 @@ pub fn sent(facts: &Facts, role: MailRole, now: i64) -> InvitationRow {
     let organizer = organizer(facts);
     // Who sends on behalf of the one who invited is not the organizer.
     let inviting = before.filter(|_| organizer.sent_by.is_some()).map(|sent| &sent.connection_id);
+    let now = revised_at(facts, now);
     InvitationRow {
         booking_id: facts.row.id.clone(),
         role: role.as_str().to_owned(),
@@ -52,6 +53,7 @@ pub fn sent(facts: &Facts, role: MailRole, now: i64) -> InvitationRow {
 
 fn invite(facts: &Facts, now: i64) -> Invite {
     let booking = &facts.booking;
+    let now = revised_at(facts, now);
     let people = facts.recipients(MailRole::Invitee).into_iter().map(|person| attendee(person, true));
     let guests = facts.recipients(MailRole::Guests).into_iter().map(|person| attendee(person, false));
     Invite {
@@ -63,6 +65,12 @@ fn invite(facts: &Facts, now: i64) -> Invite {
         attendees: people.chain(guests).collect(),
         ..Invite::default()
     }
+}
+
+/// When this revision is made, in milliseconds since 1970. Of two with the same SEQUENCE the later one counts (RFC 5546, section 2.1.5): what
+/// tells of the link to a conference changes no time and so has the SEQUENCE of what was sent before. DTSTAMP has whole seconds.
+fn revised_at(facts: &Facts, now: i64) -> i64 {
+    facts.invitation.as_ref().map_or(now, |sent| now.max(sent.updated_at.saturating_add(1_000)))
 }
 
 /// The address that sends, or the one that invited, on whose behalf it sends.

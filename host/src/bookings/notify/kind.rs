@@ -12,6 +12,8 @@ pub enum MailKind {
     Pending,
     Confirmed,
     Rescheduled,
+    /// Its conference has a link, which was not known when it was confirmed or moved.
+    Conference,
     Cancelled,
     Rejected,
     Expired,
@@ -25,6 +27,7 @@ impl MailKind {
             "pending" => MailKind::Pending,
             "confirmed" => MailKind::Confirmed,
             "rescheduled" => MailKind::Rescheduled,
+            "conference" => MailKind::Conference,
             "cancelled" => MailKind::Cancelled,
             "rejected" => MailKind::Rejected,
             "expired" => MailKind::Expired,
@@ -46,7 +49,9 @@ impl MailKind {
     fn holds(self, status: BookingStatus) -> bool {
         match self {
             MailKind::Pending => status == BookingStatus::Pending,
-            MailKind::Confirmed | MailKind::Reminder(_) => status == BookingStatus::Confirmed,
+            MailKind::Confirmed | MailKind::Conference | MailKind::Reminder(_) => {
+                status == BookingStatus::Confirmed
+            }
             MailKind::Rescheduled => matches!(status, BookingStatus::Pending | BookingStatus::Confirmed),
             MailKind::Cancelled => status == BookingStatus::Cancelled,
             MailKind::Rejected => status == BookingStatus::Rejected,
@@ -61,6 +66,7 @@ impl fmt::Display for MailKind {
             MailKind::Pending => f.write_str("pending"),
             MailKind::Confirmed => f.write_str("confirmed"),
             MailKind::Rescheduled => f.write_str("rescheduled"),
+            MailKind::Conference => f.write_str("conference"),
             MailKind::Cancelled => f.write_str("cancelled"),
             MailKind::Rejected => f.write_str("rejected"),
             MailKind::Expired => f.write_str("expired"),
@@ -141,6 +147,7 @@ mod tests {
             (MailKind::Pending, MailRole::Invitee),
             (MailKind::Confirmed, MailRole::Guests),
             (MailKind::Rescheduled, MailRole::Hosts),
+            (MailKind::Conference, MailRole::Invitee),
             (MailKind::Cancelled, MailRole::Invitee),
             (MailKind::Rejected, MailRole::Invitee),
             (MailKind::Expired, MailRole::Invitee),
@@ -173,6 +180,8 @@ mod tests {
         assert!(!key(MailKind::Confirmed).holds(&booking(BookingStatus::Confirmed, 2), 0), "it was moved");
         assert!(!key(MailKind::Confirmed).holds(&booking(BookingStatus::Cancelled, 1), 0));
         assert!(key(MailKind::Rescheduled).holds(&booking(BookingStatus::Pending, 1), 0));
+        assert!(key(MailKind::Conference).holds(&booking(BookingStatus::Confirmed, 1), 0));
+        assert!(!key(MailKind::Conference).holds(&booking(BookingStatus::Confirmed, 2), 0), "it was moved");
         assert!(key(MailKind::Cancelled).holds(&booking(BookingStatus::Cancelled, 1), 200));
         let reminder = key(MailKind::Reminder(10));
         assert!(reminder.holds(&booking(BookingStatus::Confirmed, 1), 99));

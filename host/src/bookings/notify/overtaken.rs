@@ -15,13 +15,14 @@ pub fn name_of(booking_id: &str, kind: MailKind, sequence: i64, role: MailRole) 
 /// The names of what was said to the same people before and is not so any more: as long as nobody has it, it must not come after this.
 /// A move overtakes what was said of the times before it, a confirmation besides that its time waits for one, and an end everything.
 pub fn overtaken(key: &MailKey, reminders: &[BookingReminder]) -> Vec<String> {
-    let mut all = vec![MailKind::Pending, MailKind::Confirmed, MailKind::Rescheduled];
+    let mut all = vec![MailKind::Pending, MailKind::Confirmed, MailKind::Rescheduled, MailKind::Conference];
     all.extend(reminders.iter().map(|reminder| MailKind::Reminder(reminder.minutes_before)));
     let of_this_time = match key.kind {
         MailKind::Cancelled | MailKind::Rejected | MailKind::Expired => all.clone(),
         MailKind::Confirmed => vec![MailKind::Pending, MailKind::Rescheduled],
         MailKind::Rescheduled => Vec::new(),
-        MailKind::Pending | MailKind::Reminder(_) => return Vec::new(),
+        // What was said of the time before its conference had a link is still so.
+        MailKind::Pending | MailKind::Conference | MailKind::Reminder(_) => return Vec::new(),
     };
     let named = |kinds: &[MailKind], sequence: i64| -> Vec<String> {
         kinds.iter().map(|kind| name_of(&key.booking_id, *kind, sequence, key.role)).collect()
@@ -45,19 +46,20 @@ mod tests {
         let reminders = [BookingReminder { minutes_before: 60, ..BookingReminder::default() }];
         let of = |kind, sequence| overtaken(&key(kind, sequence), &reminders);
         assert!(of(MailKind::Pending, 0).is_empty() && of(MailKind::Reminder(60), 3).is_empty());
+        assert!(of(MailKind::Conference, 3).is_empty(), "a confirmation is told beside the link");
         assert_eq!(
             of(MailKind::Confirmed, 0),
             ["booking/bk_1/pending/0/guests", "booking/bk_1/rescheduled/0/guests"]
         );
         assert_eq!(
             of(MailKind::Cancelled, 0),
-            ["pending", "confirmed", "rescheduled", "reminder-60"]
+            ["pending", "confirmed", "rescheduled", "conference", "reminder-60"]
                 .map(|kind| format!("booking/bk_1/{kind}/0/guests"))
         );
         let moved = of(MailKind::Rescheduled, 9);
         assert!(moved.contains(&"booking/bk_1/reminder-60/8/guests".to_owned()), "{moved:?}");
         assert!(!moved.iter().any(|name| name.contains("/9/")), "{moved:?}");
-        assert_eq!(moved.len(), 8, "it looks two moves back: {moved:?}");
+        assert_eq!(moved.len(), 10, "it looks two moves back: {moved:?}");
     }
 
     #[test]

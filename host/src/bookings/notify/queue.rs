@@ -26,32 +26,75 @@ pub async fn enqueue(
     kind: MailKind,
     now: i64,
 ) -> Result<()> {
-    let settings = match event_type {
-        Some(event_type) => event_type.notifications.clone(),
-        None => of_deleted(tx, row).await?,
-    };
-    // The time of the change: for so long a message waits for the calendar at most.
-    let args = json!({ "at": now }).to_string();
+    let settings = settings(tx, row, event_type).await?;
     for role in roles(kind, body, &settings) {
-        let key = MailKey { booking_id: row.id.clone(), kind, sequence: body.sequence, role }.to_string();
-        let job = NewJob {
-            kind: MAIL_JOB,
-            key: &key,
-            class: JobClass::Send,
-            tenant: &row.tenant,
-            // Which account sends is known when it is sent.
-            connection_id: None,
-            target: "",
-            due_at: Some(now),
-            args: Some(&args),
-        };
-        notices::enqueue(tx, &job, now).await?;
+        enqueue_one(tx, row, key(row, body, (kind, role)), now).await?;
     }
     let has_new_time = matches!(kind, MailKind::Confirmed | MailKind::Rescheduled);
     if has_new_time && body.status == BookingStatus::Confirmed {
         reminder::enqueue(tx, (row, body), &settings, now).await?;
     }
     Ok(())
+}
+
+/// Enqueues the messages that tell of the link to a booking's conference, which the booking has by now, to those who were told without it that
+/// it takes place. A message about that which is not written yet has the link in it: it is written from what is known then. The caller has
+/// the booking's row locked.
+pub async fn enqueue_link(
+    tx: &mut Tx,
+    (row, body): (&BookingRow, &Booking),
+    event_type: Option<&EventType>,
+    now: i64,
+) -> Result<()> {
+    // Who waits for the host gets a message with the link when the host has confirmed.
+    if row.status != "confirmed" {
+        return Ok(());
+    }
+    let settings = settings(tx, row, event_type).await?;
+    for role in roles(MailKind::Conference, body, &settings) {
+        let mut is_untold = false;
+        for kind in [MailKind::Confirmed, MailKind::Rescheduled] {
+            let job_id = format!("{MAIL_JOB}:{}", key(row, body, (kind, role)));
+            is_untold = is_untold || notices::is_untold(tx, &job_id).await?;
+        }
+        if !is_untold {
+            enqueue_one(tx, row, key(row, body, (MailKind::Conference, role)), now).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn settings(
+    tx: &mut Tx,
+    row: &BookingRow,
+    event_type: Option<&EventType>,
+) -> Result<BookingNotifications> {
+    match event_type {
+        Some(event_type) => Ok(event_type.notifications.clone()),
+        None => of_deleted(tx, row).await,
+    }
+}
+
+fn key(row: &BookingRow, body: &Booking, (kind, role): (MailKind, MailRole)) -> MailKey {
+    MailKey { booking_id: row.id.clone(), kind, sequence: body.sequence, role }
+}
+
+async fn enqueue_one(tx: &mut Tx, row: &BookingRow, key: MailKey, now: i64) -> Result<()> {
+    // The time of the change: for so long a message waits for the calendar at most.
+    let args = json!({ "at": now }).to_string();
+    let key = key.to_string();
+    let job = NewJob {
+        kind: MAIL_JOB,
+        key: &key,
+        class: JobClass::Send,
+        tenant: &row.tenant,
+        // Which account sends is known when it is sent.
+        connection_id: None,
+        target: "",
+        due_at: Some(now),
+        args: Some(&args),
+    };
+    Ok(notices::enqueue(tx, &job, now).await?)
 }
 
 /// Ends a job whose message is not to be sent.
@@ -80,7 +123,8 @@ fn roles(kind: MailKind, body: &Booking, settings: &BookingNotifications) -> Vec
     [
         (MailRole::Invitee, settings.invitee),
         (MailRole::Guests, settings.invitee && has_guests),
-        (MailRole::Hosts, settings.hosts && !body.host_ids.is_empty()),
+        // Hosts have the link in their calendars.
+        (MailRole::Hosts, settings.hosts && !body.host_ids.is_empty() && kind != MailKind::Conference),
     ]
     .into_iter()
     .filter_map(|(role, is_told)| is_told.then_some(role))
@@ -104,6 +148,7 @@ mod tests {
         let every = [MailRole::Invitee, MailRole::Guests, MailRole::Hosts];
         assert_eq!(roles(MailKind::Confirmed, &body, &all), every);
         assert_eq!(roles(MailKind::Pending, &body, &all), [MailRole::Invitee, MailRole::Hosts]);
+        assert_eq!(roles(MailKind::Conference, &body, &all), [MailRole::Invitee, MailRole::Guests]);
         let hosts_alone = BookingNotifications { invitee: false, ..all.clone() };
         assert_eq!(roles(MailKind::Cancelled, &body, &hosts_alone), [MailRole::Hosts]);
         let none = BookingNotifications { invitee: false, hosts: false, ..all };

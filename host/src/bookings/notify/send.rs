@@ -17,6 +17,7 @@ use storage::scheduling::mail::{self, InvitationRow};
 use storage::scheduling::{meeting_events, meetings, notices};
 
 use crate::app::App;
+use crate::bookings::conference;
 use crate::bookings::notify::facts::Facts;
 use crate::bookings::notify::invitation;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
@@ -32,7 +33,7 @@ use crate::resources::mail::compose::{Composed, message_id};
 use crate::resources::{self, Asker};
 
 /// For so long after a change its message waits until the event is in the organizer's calendar, which can give the booking another UID
-/// and a link to its conference, ms.
+/// and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
 const WAIT_MS: i64 = 60_000;
 /// The shortest wait between two looks at the calendar, ms. It becomes longer the longer it has taken.
 const LOOK_AGAIN_MS: i64 = 2_000;
@@ -144,9 +145,9 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step
         (MailKind::Pending | MailKind::Reminder(_), _) => Calendar::Nothing,
         (MailKind::Cancelled | MailKind::Rejected | MailKind::Expired, None) => Calendar::Nothing,
         (MailKind::Cancelled | MailKind::Rejected | MailKind::Expired, Some(_)) => Calendar::Cancel,
-        (MailKind::Confirmed | MailKind::Rescheduled, sent) => {
+        (MailKind::Confirmed | MailKind::Rescheduled | MailKind::Conference, sent) => {
             let until = changed_at(job).saturating_add(WAIT_MS);
-            if let Some(at) = wait_for_event(app, facts, until).await? {
+            if let Some(at) = wait_for_calendar(app, facts, until).await? {
                 return Ok(Step::Wait(at));
             }
             match sent {
@@ -177,14 +178,20 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step
     Ok(Step::Send(calendar))
 }
 
-/// When to look again whether the event is in the organizer's calendar. None: it is, it cannot be, or that has taken until `until`.
-async fn wait_for_event(app: &App, facts: &Facts, until: i64) -> Result<Option<i64>> {
+/// When to look again whether the event is in the organizer's calendar with the link to its conference. None: it is, it cannot be, or that has
+/// taken until `until`.
+async fn wait_for_calendar(app: &App, facts: &Facts, until: i64) -> Result<Option<i64>> {
     let now = app.now();
     let Some(organizer) = facts.booking.organizer_connection_id.as_ref().filter(|_| now < until) else {
         return Ok(None);
     };
     let found = meeting_events::find(app.db.reader(), &facts.row.meeting_id, organizer).await?;
-    let is_awaited = found.is_some_and(|event| event.is_wanted && event.status == "pending");
+    let is_awaited = match found.filter(|event| event.is_wanted) {
+        Some(event) if event.status == "written" => {
+            conference::is_awaited(app, &event, &facts.booking).await?
+        }
+        event => event.is_some_and(|event| event.status == "pending"),
+    };
     Ok(is_awaited.then(|| later(now, until)))
 }
 

@@ -246,3 +246,21 @@ fn an_organizer_keeps_the_invitation() {
         assert!(text.contains(line), "{line} is not in {text}");
     }
 }
+
+/// What tells of the link to a conference changes no time: the invitation keeps its SEQUENCE, and the later of two revisions counts.
+#[test]
+fn a_link_that_comes_later_updates_the_invitation() {
+    let mut facts = facts();
+    let first = invitation::sent(&facts, MailRole::Invitee, NOW_MS);
+    facts.invitation = Some(first.clone());
+    let later = invitation::request(&facts, MailRole::Invitee, NOW_MS + 1);
+    assert_eq!((later.uid.as_str(), later.sequence), (first.i_cal_uid.as_str(), first.sequence));
+    assert_eq!(later.stamp, Instant::from_millis(NOW_MS + 1_000));
+    assert_eq!(later.location.as_deref(), Some("https://meet.example.org/a?b&c"));
+    facts.language = Language::English;
+    let conference = key(MailKind::Conference, MailRole::Invitee);
+    let letter = letter::of_change(&facts, &conference, false);
+    assert_eq!(letter.subject, "Link to join: Intro with Ada");
+    assert!(letter.text.contains("Where: Online: https://meet.example.org/a?b&c\n"), "{}", letter.text);
+    assert!(letter.text.starts_with("Here is the link to your appointment."), "{}", letter.text);
+}

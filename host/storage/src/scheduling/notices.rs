@@ -50,6 +50,16 @@ pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     jobs::complete(tx, job, now).await
 }
 
+/// Whether what this job tells is not told yet. For what is told of a booking that holds as long as its row stays locked: messages about it are
+/// written under that lock.
+pub async fn is_untold(tx: &mut Tx, job_id: &str) -> Result<bool> {
+    let found = query("select job_id from booking_notices where job_id = $1")
+        .bind(job_id)
+        .fetch_optional(tx, |row| row.get::<String>("job_id"))
+        .await?;
+    Ok(found.is_some())
+}
+
 /// At most `limit` of those that were due before `before`, by their times and ids, after a time and an id. Times are milliseconds since 1970.
 pub async fn late(
     reader: &Reader,

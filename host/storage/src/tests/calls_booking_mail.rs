@@ -58,6 +58,8 @@ async fn tell(tx: &mut Tx) -> Result<()> {
     };
     notices::enqueue(tx, &new, 1).await?;
     notices::enqueue(tx, &new, 2).await?;
+    assert!(notices::is_untold(tx, "booking_mail:bk_new:confirmed:0:invitee").await?);
+    assert!(!notices::is_untold(tx, "booking_mail:bk_new:rescheduled:0:invitee").await?);
     let job =
         jobs::find(&mut *tx, "booking_mail:bk_new:confirmed:0:invitee").await?.expect("it was enqueued");
     let ended = notices::complete(tx, &job, 3).await;

@@ -41,6 +41,8 @@ pub struct Changes {
     pub rescheduled: &'static str,
     /// It was moved, and the host has to confirm the new time.
     pub rescheduled_pending: &'static str,
+    /// Where its conference is.
+    pub conference: &'static str,
     pub cancelled: &'static str,
     pub rejected: &'static str,
     pub expired: &'static str,
@@ -55,6 +57,7 @@ impl Changes {
             MailKind::Confirmed => self.confirmed,
             MailKind::Rescheduled if is_pending => self.rescheduled_pending,
             MailKind::Rescheduled => self.rescheduled,
+            MailKind::Conference => self.conference,
             MailKind::Cancelled => self.cancelled,
             MailKind::Rejected => self.rejected,
             MailKind::Expired => self.expired,

@@ -36,6 +36,7 @@ pub static TO_HOSTS: Changes = Changes {
     confirmed: "This appointment is booked.",
     rescheduled: "This appointment was moved to another time.",
     rescheduled_pending: "The invitee moved this appointment to another time. Please confirm or decline it.",
+    conference: "Here is the link to this appointment.",
     cancelled: "This appointment was cancelled and does not take place.",
     rejected: "This appointment was declined and does not take place.",
     expired: "Nobody confirmed this appointment in time. It does not take place.",

@@ -1,0 +1,101 @@
+//! The conference that the calendar's provider makes for a meeting: what the organizer's event says of it, and when the provider is asked again.
+//! Providers may answer for the event first and have the link later (Google: `conferenceData.createRequest.status` is `pending`).
+
+use base::error::Result;
+use model::calendar::{ConferenceStatus, Event};
+use model::scheduling::booking::Booking;
+use storage::items::{self, Item};
+use storage::scheduling::meeting_events::MeetingEventRow;
+
+use crate::app::App;
+use crate::bookings::event_body;
+
+/// The shortest time between two looks at the provider for a conference that is pending, ms. Each look comes after as long as has passed since
+/// the event was changed last: after 5, 10, 20 seconds and so on.
+const FIRST_LOOK_MS: i64 = 5_000;
+/// For so long after the last change of the event the provider is asked, ms: 15 looks. After that the link comes with a change of the event.
+const LOOKS_FOR_MS: i64 = 24 * 3_600_000;
+
+/// How far the provider is with the conference of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// There is none, it could not be made, or it has no link.
+    Absent,
+    Pending,
+    /// Where people join.
+    Ready(String),
+}
+
+/// What an event says of its conference.
+pub fn progress(item: &Item) -> Result<Progress> {
+    let event: Event = serde_json::from_str(&item.body)?;
+    let Some(conference) = event.conference else { return Ok(Progress::Absent) };
+    Ok(match conference.join_url {
+        Some(url) => Progress::Ready(url),
+        None if conference.status == ConferenceStatus::Pending => Progress::Pending,
+        None => Progress::Absent,
+    })
+}
+
+/// Whether the booking's link is to come from the provider of the calendar, and is not there yet.
+pub fn lacks_link(booking: &Booking) -> bool {
+    let is_empty = booking.location.as_ref().is_some_and(|place| place.join_url.is_none());
+    is_empty && event_body::conference(std::slice::from_ref(booking)).is_some()
+}
+
+/// Whether a booking waits for the link of a conference that the provider is making, as far as is known here. `event` is the organizer's.
+pub async fn is_awaited(app: &App, event: &MeetingEventRow, booking: &Booking) -> Result<bool> {
+    let Some(event_id) = event.event_id.as_ref().filter(|_| lacks_link(booking)) else { return Ok(false) };
+    let found = items::any(app.db.reader(), &event.tenant, event_id).await?;
+    Ok(match found {
+        Some(item) => progress(&item)? == Progress::Pending,
+        None => false,
+    })
+}
+
+/// When the provider is asked next about a conference that is pending since the event was changed at `since`, and whether it is to be asked
+/// now as well. None: it is asked no more. All times are milliseconds since 1970.
+pub fn next_look(since: i64, now: i64) -> Option<(i64, bool)> {
+    let age = now.saturating_sub(since);
+    let next = now.saturating_add(age.max(FIRST_LOOK_MS));
+    (age < LOOKS_FOR_MS).then_some((next, age >= FIRST_LOOK_MS))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::scheduling::booking::BookingPlace;
+    use model::scheduling::event_type::MeetingPlaceKind;
+
+    use super::*;
+
+    #[test]
+    fn a_pending_conference_is_asked_for_less_and_less_often_for_a_day() {
+        let (mut at, mut asked) = (0, Vec::new());
+        while let Some((next, is_asked)) = next_look(0, at) {
+            asked.extend(is_asked.then_some(at));
+            at = next;
+        }
+        assert_eq!(asked.first_chunk(), Some(&[5_000, 10_000, 20_000, 40_000]));
+        assert_eq!((asked.len(), asked.last()), (15, Some(&81_920_000)));
+        // The event was changed at the same moment: the provider has just said what there is.
+        assert_eq!(next_look(7_000, 7_000), Some((12_000, false)));
+    }
+
+    #[test]
+    fn a_link_is_awaited_where_the_calendar_makes_the_conference() {
+        let at = |kind, value: Option<&str>, join_url: Option<&str>| Booking {
+            location: Some(BookingPlace {
+                kind,
+                value: value.map(str::to_owned),
+                join_url: join_url.map(str::to_owned),
+            }),
+            ..Booking::default()
+        };
+        assert!(lacks_link(&at(MeetingPlaceKind::GoogleMeet, None, None)));
+        assert!(lacks_link(&at(MeetingPlaceKind::Teams, None, None)));
+        assert!(!lacks_link(&at(MeetingPlaceKind::Teams, None, Some("https://x.test"))));
+        assert!(!lacks_link(&at(MeetingPlaceKind::Teams, Some("https://x.test"), Some("https://x.test"))));
+        assert!(!lacks_link(&at(MeetingPlaceKind::InPerson, None, None)));
+        assert!(!lacks_link(&Booking::default()));
+    }
+}
