@@ -16,7 +16,7 @@ use url::Url;
 use crate::app::App;
 use crate::webhooks::health::{self, Ended, Verdict};
 use crate::webhooks::kinds::Matcher;
-use crate::webhooks::{payload, sign};
+use crate::webhooks::{body_budget, payload, sign};
 
 /// Most bytes that are kept of an answer.
 const SNIPPET: usize = 1_024;
@@ -107,19 +107,23 @@ pub enum Outcome {
     Dropped,
     /// Nothing was sent, and the delivery is as it was: the subscription was changed, paused, disabled or deleted since it was opened.
     Superseded,
+    /// Nothing was sent, and the delivery is as it was: the bodies that are under way leave no room for this one.
+    Parked,
 }
 
 /// Sends a notification once, as the subscription is now, and adds the attempt to the delivery. Fails only where the database or a secret
 /// of ours does.
 pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -> Result<Attempted> {
     let (reader, tenant) = (app.db.reader(), &to.endpoint.tenant);
-    let (standing, entry) = tokio::try_join!(
-        deliveries::standing(reader, &to.id),
-        log::resource_of(reader, tenant, delivery.sequence),
-    )?;
-    if !standing.is_some_and(|standing| to.is_as(&standing)) {
+    let found = deliveries::standing_at(reader, (tenant, &to.id), delivery.sequence).await?;
+    let Some((_, bytes)) = found.filter(|(standing, _)| to.is_as(standing)) else {
         return Ok(Attempted { delivery, outcome: Outcome::Superseded });
-    }
+    };
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    let Some(mut room) = body_budget::take(&tenant.application_id, bytes) else {
+        return Ok(Attempted { delivery, outcome: Outcome::Parked });
+    };
+    let entry = log::resource_of(reader, tenant, delivery.sequence).await?;
     let Some(entry) = entry.filter(|entry| to.wants(entry)) else {
         delivery.status = DeliveryStatus::Discarded;
         delivery.next_attempt_at = None;
@@ -130,7 +134,9 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
     let post = post(to, &delivery, &entry, (n, began))?;
     // An endpoint that hangs has this attempt for long: what was rendered is not held a second time.
     drop(entry);
+    room.shrink_to(post.body.len());
     let answer = app.runtime.post(post, app.config.webhook_deadline).await;
+    drop(room);
     let ended = app.now();
     let verdict = health::classify(&answer, ended);
     let error = match verdict {

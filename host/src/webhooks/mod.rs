@@ -1,10 +1,11 @@
 //! Webhooks: who subscribes to what (`subscription`, `restart`), which events there are and who wants them (`kinds`, `matchers`), what is
-//! sent (`payload`), how it is signed (`sign`), what an attempt comes to (`attempt`), when the next one is and how its endpoint stands
-//! (`health`), and what is sent once more (`replay`).
+//! sent (`payload`), how it is signed (`sign`), what an attempt comes to (`attempt`), how much memory the bodies of attempts have
+//! (`body_budget`), when the next one is and how its endpoint stands (`health`), and what is sent once more (`replay`).
 //! Their owners read what became of notifications (`deliveries`), and try an endpoint (`test_event`). Attempts are counted (`figures`).
 //! Who wants no webhook reads the log of events itself, by pages (`events`) or as a stream (`stream`).
 
 pub mod attempt;
+mod body_budget;
 pub mod deliveries;
 pub mod events;
 pub mod figures;

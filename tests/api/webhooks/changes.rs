@@ -15,8 +15,19 @@ pub async fn log(desk: &Desk, resources: &[&str]) {
     log_as(desk, &all).await;
 }
 
+/// The same with so many bytes in the title of each.
+pub async fn log_long(desk: &Desk, resources: &[&str], bytes: usize) {
+    let all: Vec<(&str, &str)> = resources.iter().map(|resource| (*resource, UPDATED)).collect();
+    let title = "x".repeat(bytes);
+    log_titled(desk, &all, |_| title.clone()).await;
+}
+
 /// Logs events about these calendar events, each with its type.
 pub async fn log_as(desk: &Desk, all: &[(&str, &str)]) {
+    log_titled(desk, all, str::to_owned).await;
+}
+
+async fn log_titled(desk: &Desk, all: &[(&str, &str)], title: impl Fn(&str) -> String) {
     let note = |(resource, entry_type): &(&str, &str)| Note {
         connection_id: Some(desk.connection.clone()),
         entry_type: (*entry_type).to_owned(),
@@ -27,7 +38,7 @@ pub async fn log_as(desk: &Desk, all: &[(&str, &str)]) {
         changed_fields: None,
         etag: None,
         origin: Origin::Api,
-        resource: Some(json!({ "title": resource }).to_string()),
+        resource: Some(json!({ "title": title(resource) }).to_string()),
     };
     let notes: Vec<Note> = all.iter().map(note).collect();
     let (app, tenant) = (desk.server.app.clone(), desk.tenant().await);

@@ -9,7 +9,7 @@ use switchboard::jobs::kind::JobKind;
 use switchboard::jobs::{fanout, runner};
 use tokio::sync::watch;
 
-use crate::webhooks::changes::{UPDATED, log};
+use crate::webhooks::changes::{UPDATED, log, log_long, resource};
 use crate::webhooks::desk::Desk;
 
 /// How long an attempt may take where the endpoint does not answer: short, for the test waits for it.
@@ -155,4 +155,37 @@ async fn a_slow_endpoint_delays_no_other() {
     drop(held);
     stop.send_replace(true);
     running.await.expect("the runner ends without a panic");
+}
+
+/// Endpoints that hang have 16 MiB of bodies of an application. What finds no room among them comes a second later, and short bodies go out at
+/// once.
+#[tokio::test]
+async fn long_bodies_wait_for_room_and_hold_up_no_short_ones() {
+    let mut desk = Desk::start_with(|config| config.webhook_deadline = Duration::from_secs(3_600)).await;
+    for _ in 0..2 {
+        desk.subscription(json!({ "eventTypes": [UPDATED], "maxConcurrent": 64 })).await;
+    }
+    let names: Vec<String> = (0..36).map(|n| format!("long {n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    log_long(&desk, &names, 240 << 10).await;
+    log(&desk, &["short"]).await;
+    let held = desk.receiver.hold().await;
+    let app = desk.server.app.clone();
+    fanout::wake(&app, None).await.expect("the feeds are read");
+    let (stop, stopping) = watch::channel(false);
+    let running = tokio::spawn(runner::run(app.clone(), &DELIVERING, stopping));
+    // 68 of the 72 long ones, and both short ones.
+    let mut short = 0;
+    for _ in 0..70 {
+        short += usize::from(resource(&desk.receiver.next().await) == "short");
+    }
+    assert_eq!(short, 2);
+
+    drop(held);
+    stop.send_replace(true);
+    running.await.expect("the runner ends without a panic");
+    assert!(desk.receiver.taken().is_empty(), "the others wait");
+    desk.server.clock.advance_ms(1_000);
+    desk.server.deliver().await;
+    assert_eq!(desk.receiver.taken().len(), 4);
 }

@@ -60,6 +60,7 @@ pub struct Post<'a> {
     pub url: &'a Url,
     /// `Host` and `Content-Length` are set by the HTTP client; headers about the connection are left out.
     pub headers: HeaderMap,
+    /// It is held until the server has answered: who posts bounds how many bytes are under way at a time.
     pub body: Bytes,
 }
 

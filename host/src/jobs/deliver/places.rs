@@ -15,7 +15,7 @@ use crate::jobs::permits;
 const LOOKS_EVERY: Duration = Duration::from_secs(2);
 
 /// With the first attempts of the turns 2,600 are under way at the most. By the sizes of its buffers one holds some 30 KiB while its endpoint
-/// hangs, or 50 KiB with TLS.
+/// hangs, or 50 KiB with TLS, beside its body: for those see `webhooks::body_budget`.
 static PLACES: LazyLock<Arc<Places>> = LazyLock::new(|| Arc::new(Places::new(1_024, 512)));
 
 /// The places of a host.

@@ -28,6 +28,10 @@ use crate::webhooks::health::{self, Verdict};
 const CLASS: JobClass = JobClass::Deliver;
 /// A turn starts no attempt after this time: others have their turn.
 const BUDGET: Duration = Duration::from_secs(10);
+/// A turn in which so many deliveries found no room for their bodies begins no attempt any more: each has cost a look at the database.
+const MOST_PARKED: usize = 8;
+/// When the next turn after one that found no room for a body may begin attempts, ms.
+const PARKED_MS: i64 = 1_000;
 /// Replayed deliveries that are under way at a time: what is new has room beside them.
 const MOST_REPLAYED: usize = 4;
 
@@ -52,6 +56,8 @@ pub struct Sending {
     figures: Figures,
     /// Why the webhook is to be disabled.
     disabled: Option<&'static str>,
+    /// Deliveries that found no room for their bodies in this turn.
+    parked: usize,
     /// No attempt is begun any more.
     is_over: bool,
     /// Something was settled.
@@ -78,6 +84,7 @@ impl Sending {
             was_replay: true,
             replaying: Vec::new(),
             disabled: None,
+            parked: 0,
             is_over: false,
             has_progressed: false,
             began: Instant::now(),
@@ -181,6 +188,10 @@ impl Sending {
     /// Takes what an attempt came to.
     fn take(&mut self, (attempted, took): (Attempted, Duration)) {
         let Attempted { delivery, outcome } = attempted;
+        if matches!(outcome, Outcome::Parked) {
+            self.park(delivery);
+            return;
+        }
         self.longest = self.longest.max(Some(took));
         let is_replay = !delivery.replay_id.is_empty();
         if is_replay {
@@ -198,7 +209,7 @@ impl Sending {
                 self.work.deliveries.push_front(delivery);
                 return;
             }
-            Outcome::Dropped => {}
+            Outcome::Dropped | Outcome::Parked => {}
             Outcome::Made(ended) => {
                 self.figures.count(ended.verdict != Verdict::Delivered, ended.ended - ended.began);
                 let after = match is_replay {
@@ -216,6 +227,14 @@ impl Sending {
             self.hold(&delivery.resource_id);
         }
         self.ended.push(delivery);
+    }
+
+    /// Leaves a delivery whose body found no room to a later turn. Others go on: this one stays among those under way, so that neither it nor a
+    /// later event of its resource is begun in this turn.
+    fn park(&mut self, delivery: Delivery) {
+        self.parked += 1;
+        self.is_over |= self.parked >= MOST_PARKED;
+        self.work.deliveries.push_front(delivery);
     }
 
     /// Lets the later events of a resource wait until an earlier one has ended.
@@ -289,9 +308,10 @@ impl Sending {
         let is_full = self.work.is_full || (self.work.is_stopped && self.has_progressed);
         let was_slow = self.job.is_slow;
         let is_slow = self.longest.map_or(was_slow, |took| permits::is_slow(CLASS, took, was_slow));
+        let room_at = if self.parked > 0 { now + PARKED_MS } else { now };
         let ending = Ending {
             cursor: self.cursor(),
-            begins_at: self.health.not_before.unwrap_or(now).max(self.rate.next_at(now)),
+            begins_at: self.health.not_before.unwrap_or(now).max(self.rate.next_at(now)).max(room_at),
             health: self.health,
             is_done: self.work.deliveries.is_empty() && !is_full,
             is_stopped: self.work.is_stopped,

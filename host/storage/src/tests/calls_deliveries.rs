@@ -28,14 +28,16 @@ pub async fn all(db: &Db) -> Result<()> {
     matching::behind(reader, Some(&["app_0".to_owned(), "none".to_owned()])).await?;
     assert!(matching::filters_of(reader, tenant).await?.len() > 1_000);
     let endpoint = deliveries::find_endpoint(reader, FIRST).await?.expect("it is there");
-    let standing = deliveries::standing(reader, FIRST).await?.expect("it is there");
+    let at = deliveries::standing_at(reader, (tenant, FIRST), 50_000).await?;
+    let (standing, bytes) = at.expect("it is there");
     assert_eq!((endpoint.status, endpoint.updated_at), (standing.status, standing.updated_at));
     assert_eq!(endpoint.held, 0);
     assert_eq!(deliveries::due(reader, FIRST, 50_000, 64).await?.len(), 64);
     assert_eq!(deliveries::next_due(reader, FIRST).await?, Some(0));
     assert!(!deliveries::written(reader, FIRST, 50_000, 50_100).await?.is_empty());
     assert_eq!(log::light_after(reader, tenant, 50_000, 100).await?.len(), 100);
-    assert!(log::resource_of(reader, tenant, 50_000).await?.is_some());
+    let line = log::resource_of(reader, tenant, 50_000).await?.expect("it is there");
+    assert_eq!(usize::try_from(bytes)?, line.resource.map_or(0, |resource| resource.len()));
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();

@@ -115,10 +115,24 @@ pub async fn find_endpoint(on: impl Into<On<'_>>, webhook_id: &str) -> Result<Op
     query(sql).bind(webhook_id).bind(MOST_COUNTED).fetch_optional(on, endpoint).await
 }
 
-/// How a subscription stands that is not deleted.
-pub async fn standing(reader: &Reader, webhook_id: &str) -> Result<Option<Standing>> {
-    let sql = "select status, updated_at, restarted_at from webhooks where id = $1 and deleted_at is null";
-    query(sql).bind(webhook_id).fetch_optional(reader, standing_of).await
+/// How a subscription stands that is not deleted, and how many bytes the resource has in the line of the tenant's log with this number; 0: the
+/// line is not there, or has no resource.
+pub async fn standing_at(
+    reader: &Reader,
+    (tenant, webhook_id): (&Tenant, &str),
+    sequence: i64,
+) -> Result<Option<(Standing, i64)>> {
+    // `octet_length` knows the length of a stored text without reading it.
+    let sql = "select status, updated_at, restarted_at, coalesce((select cast(octet_length(l.resource) as bigint) from log l \
+               where l.application_id = $2 and l.organization_id = $3 and l.sequence = $4), 0) as bytes \
+               from webhooks where id = $1 and deleted_at is null";
+    query(sql)
+        .bind(webhook_id)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .bind(sequence)
+        .fetch_optional(reader, |row| Ok((standing_of(row)?, row.get("bytes")?)))
+        .await
 }
 
 /// What became of one notification at one subscription, or of one replay of it.
