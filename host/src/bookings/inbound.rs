@@ -59,9 +59,9 @@ enum Seen {
 /// Brings the bookings of a meeting to what its organizer's calendar says.
 pub async fn follow(app: &App, job: &Job) -> Result<Outcome> {
     for _ in 0..TRIES {
-        let (held, job) = (app.clone(), job.clone());
+        let (held, of) = (app.clone(), job.clone());
         let looked: Result<Option<Looked>> =
-            app.db.write(move |tx| Box::pin(async move { look(tx, &held, &job).await })).await;
+            app.db.write(move |tx| Box::pin(async move { look(tx, &held, &of).await })).await;
         match looked {
             Ok(Some(Looked::Ended(outcome))) => return Ok(outcome),
             Ok(Some(Looked::Asks(again_at))) => {
