@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-use crate::statement::{Query, Row, Value, too_long};
+use crate::statement::{Places, Query, Row, Value, too_long};
 
 /// Prepared statements that a connection keeps: more than the program has.
 const STATEMENTS: usize = 256;
@@ -307,8 +307,10 @@ pub fn rows<T>(
     let mut rows = statement.raw_query();
     let mut found = Vec::new();
     let mut bytes = 0_usize;
+    let places = Places::default();
     while let Some(row) = rows.next()? {
-        let row = Row::Sqlite(row);
+        places.next_row();
+        let row = Row::Sqlite(row, &places);
         found.push(read(&row)?);
         if query.max_bytes < usize::MAX {
             bytes = bytes.saturating_add(row.bytes());
@@ -359,6 +361,23 @@ impl ToSql for Value<'_> {
 mod tests {
     use super::*;
     use crate::statement::query;
+
+    /// The second row is read in another order than the first, the third in yet another.
+    #[test]
+    fn columns_are_found_by_their_names_in_whatever_order_they_are_asked_for() {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql = "select 1 as a, 2 as b, 3 as c union all select 1, 2, 3 union all select 1, 2, 3";
+        let orders = [["a", "b", "c"], ["c", "a", "b"], ["a", "c", "a"]];
+        let mut asked = orders.iter();
+        let read = &mut |row: &Row<'_>| {
+            let order = asked.next().unwrap();
+            order.iter().map(|name| row.get::<i64>(name)).collect::<Result<Vec<i64>>>()
+        };
+        let found = rows(&connection, &query(sql), read).unwrap();
+        assert_eq!(found, [[1, 2, 3], [3, 1, 2], [1, 3, 1]]);
+        let missing = rows(&connection, &query("select 1 as a"), &mut |row: &Row<'_>| row.get::<i64>("b"));
+        assert!(missing.is_err());
+    }
 
     #[test]
     fn a_parameter_is_found_by_its_number_wherever_it_stands() {

@@ -1,6 +1,7 @@
 //! A statement with its parameters, and a row of its answer; where statements run is in `sql.rs`.
 
 use std::borrow::Cow;
+use std::cell::{Cell, RefCell};
 
 use anyhow::{Context, Result};
 use base::error::{Code, Refusal};
@@ -67,9 +68,40 @@ impl Column for Option<String> {}
 impl Column for i64 {}
 impl Column for Option<i64> {}
 
+/// Where the columns of an answer are that were asked for by their names. SQLite compares a name with that of each column; whoever reads a
+/// row asks for the same names in the same order as for the row before, and finds them here.
+#[derive(Default)]
+pub struct Places {
+    /// How many columns of the present row were asked for.
+    asked: Cell<usize>,
+    /// Names in the order in which they were asked for, and their columns.
+    known: RefCell<Vec<(&'static str, usize)>>,
+}
+
+impl Places {
+    /// Another row begins.
+    pub(crate) fn next_row(&self) {
+        self.asked.set(0);
+    }
+
+    /// The column of this name.
+    fn of(&self, row: &rusqlite::Row<'_>, name: &'static str) -> rusqlite::Result<usize> {
+        let nth = self.asked.replace(self.asked.get() + 1);
+        let mut known = self.known.borrow_mut();
+        if let Some((_, column)) = known.get(nth).filter(|(same, _)| std::ptr::eq(*same, name)) {
+            return Ok(*column);
+        }
+        let statement: &rusqlite::Statement<'_> = row.as_ref();
+        let column = statement.column_index(name)?;
+        known.truncate(nth);
+        known.push((name, column));
+        Ok(column)
+    }
+}
+
 /// One row of an answer, while it is being read.
 pub enum Row<'r> {
-    Sqlite(&'r rusqlite::Row<'r>),
+    Sqlite(&'r rusqlite::Row<'r>, &'r Places),
     Postgres(&'r PgRow),
 }
 
@@ -77,7 +109,10 @@ impl<'r> Row<'r> {
     /// A column by its name.
     pub fn get<T: Column>(&self, name: &'static str) -> Result<T> {
         match self {
-            Row::Sqlite(row) => row.get(name).with_context(|| format!("column {name}")),
+            Row::Sqlite(row, places) => {
+                let value = places.of(row, name).and_then(|column| row.get(column));
+                value.with_context(|| format!("column {name}"))
+            }
             Row::Postgres(row) => row.try_get(name).with_context(|| format!("column {name}")),
         }
     }
@@ -85,7 +120,7 @@ impl<'r> Row<'r> {
     /// The bytes of its columns as they lie there.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Row::Sqlite(row) => {
+            Row::Sqlite(row, _) => {
                 let length = |at: usize| match row.get_ref(at) {
                     Ok(rusqlite::types::ValueRef::Text(text)) => text.len(),
                     Ok(_) | Err(_) => 0,
@@ -122,7 +157,7 @@ impl<'a> Columns<'a, '_> {
         let at = self.next;
         self.next += 1;
         match self.row {
-            Row::Sqlite(row) => Ok(row.get_ref(at)?.as_str_or_null()?),
+            Row::Sqlite(row, _) => Ok(row.get_ref(at)?.as_str_or_null()?),
             Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
         }
     }
@@ -130,7 +165,7 @@ impl<'a> Columns<'a, '_> {
     /// Whether the next column, which stays the next, is null.
     pub fn is_null(&self) -> Result<bool> {
         match self.row {
-            Row::Sqlite(row) => Ok(matches!(row.get_ref(self.next)?, rusqlite::types::ValueRef::Null)),
+            Row::Sqlite(row, _) => Ok(matches!(row.get_ref(self.next)?, rusqlite::types::ValueRef::Null)),
             Row::Postgres(row) => {
                 let raw = row.try_get_raw(self.next);
                 Ok(raw.with_context(|| format!("column number {}", self.next))?.is_null())
@@ -144,7 +179,7 @@ impl<'a> Columns<'a, '_> {
         let at = self.next;
         self.next += 1;
         match self.row {
-            Row::Sqlite(row) => row.get(at).with_context(|| format!("column number {at}")),
+            Row::Sqlite(row, _) => row.get(at).with_context(|| format!("column number {at}")),
             Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
         }
     }
