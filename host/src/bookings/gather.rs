@@ -1,7 +1,7 @@
 //! Reads what the engine is asked about: the hosts' busy times at their providers, and what is reserved and booked here. Busy times are
 //! read before a transaction, the rest in it where something is booked.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Duration;
 
 use base::error::{Code, Error, Refusal, Result};
@@ -139,8 +139,8 @@ pub async fn stored(
     let calendars: Vec<String> = event_type.hosts.iter().flat_map(calendars_of).cloned().collect();
     let mut reserved = reserved_times::of_connections(on.again(), &connections, near.start, near.end).await?;
     // The same calendar can be another connection's, too.
-    let others = reserved_times::of_calendars(on.again(), &calendars, near.start, near.end).await?;
-    reserved.extend(others.into_iter().filter(|row| !connections.contains(&row.connection_id)));
+    let by_calendars = (&calendars[..], &connections[..]);
+    reserved.extend(reserved_times::of_calendars(on.again(), by_calendars, near.start, near.end).await?);
     let counted = counted_ms(&rules.limits);
     let periods = range.widen(counted, counted);
     let mut meetings = meetings::of_event_type(on.again(), event_type_id, periods.start, periods.end).await?;
@@ -178,6 +178,7 @@ pub fn question(
     now_ms: i64,
 ) -> Result<Question> {
     let mut hosts = Vec::with_capacity(event_type.hosts.len());
+    let by_owner = ByOwner::new(&stored.reserved);
     for (host, busy) in event_type.hosts.iter().zip(busy) {
         hosts.push(HostTimes {
             id: host.connection_id.clone(),
@@ -186,7 +187,7 @@ pub fn question(
             weight: u32::try_from(host.weight).unwrap_or(0),
             plan: rules::plan("schedule", host.schedule.as_ref())?,
             busy: busy.as_ref().ok().cloned(),
-            reserved: reserved(host, &stored.reserved),
+            reserved: by_owner.reserved(host),
             load: 0,
             last_assigned_ms: 0,
         });
@@ -204,28 +205,43 @@ pub fn question(
     })
 }
 
-/// The meetings that hold a host's time.
-fn reserved(host: &Host, rows: &[ReservedRow]) -> Vec<Reserved> {
-    let holds = |row: &&ReservedRow| {
-        row.connection_id == host.connection_id || calendars_of(host).any(|id| *id == row.calendar_id)
-    };
-    let mut by_meeting: BTreeMap<(&str, &str), Reserved> = BTreeMap::new();
-    for row in rows.iter().filter(holds) {
-        let at = Interval::new(row.start_at, row.end_at);
-        let found =
-            by_meeting.entry((row.meeting_id.as_str(), row.connection_id.as_str())).or_insert_with(|| {
-                Reserved {
+/// Rows of reserved time by whom they can be of: by connection and by calendar.
+struct ByOwner<'a> {
+    of_connections: HashMap<&'a str, Vec<&'a ReservedRow>>,
+    of_calendars: HashMap<&'a str, Vec<&'a ReservedRow>>,
+}
+
+impl<'a> ByOwner<'a> {
+    fn new(rows: &'a [ReservedRow]) -> Self {
+        let mut by = ByOwner { of_connections: HashMap::new(), of_calendars: HashMap::new() };
+        for row in rows {
+            by.of_connections.entry(&row.connection_id).or_default().push(row);
+            by.of_calendars.entry(&row.calendar_id).or_default().push(row);
+        }
+        by
+    }
+
+    /// The meetings that hold a host's time. A row that is its by both is seen twice, which changes nothing.
+    fn reserved(&self, host: &Host) -> Vec<Reserved> {
+        let own = self.of_connections.get(host.connection_id.as_str());
+        let in_calendars = calendars_of(host).filter_map(|id| self.of_calendars.get(id.as_str()));
+        let mut by_meeting: BTreeMap<(&str, &str), Reserved> = BTreeMap::new();
+        for row in own.into_iter().chain(in_calendars).flatten() {
+            let at = Interval::new(row.start_at, row.end_at);
+            let found = by_meeting
+                .entry((row.meeting_id.as_str(), row.connection_id.as_str()))
+                .or_insert_with(|| Reserved {
                     meeting: row.meeting_id.clone(),
                     core: Interval::new(at.start, at.start),
                     padded: at,
-                }
-            });
-        found.padded = Interval::new(found.padded.start.min(at.start), found.padded.end.max(at.end));
-        if !row.is_buffer {
-            found.core = at;
+                });
+            found.padded = Interval::new(found.padded.start.min(at.start), found.padded.end.max(at.end));
+            if !row.is_buffer {
+                found.core = at;
+            }
         }
+        by_meeting.into_values().collect()
     }
-    by_meeting.into_values().collect()
 }
 
 fn taken(row: &MeetingRow) -> Taken {

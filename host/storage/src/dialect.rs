@@ -85,6 +85,23 @@ impl Dialect {
         }
     }
 
+    /// What is reserved in the calendars in `$1` by other connections than those in `$5`, each a JSON array of texts: rows that start from
+    /// `$3` on and before `$2`, and end after `$4`.
+    pub fn reserved_of_calendars(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => {
+                "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 \
+                 and calendar_id in (select value from json_each($1)) \
+                 and connection_id not in (select value from json_each($5))"
+            }
+            Dialect::Postgres => {
+                "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 \
+                 and calendar_id = any(array(select json_array_elements_text(cast($1 as json)))) \
+                 and connection_id <> all (array(select json_array_elements_text(cast($5 as json))))"
+            }
+        }
+    }
+
     /// Tells `$1` to everybody who listens to the channel of this schema, whose name is the other statement's `channel`. None for SQLite, where
     /// there is nobody else.
     pub fn notify(self) -> Option<(&'static str, &'static str)> {

@@ -7,7 +7,7 @@ use crate::Tx;
 use crate::dialect::one_of;
 use crate::json_text;
 use crate::locked::ConnectionLock;
-use crate::sql::{On, Row, query};
+use crate::sql::{On, Query, Row, query};
 
 /// No row is longer; what can overlap an instant starts at most so long before it.
 pub const MAX_LENGTH_MS: i64 = 24 * 60 * 60_000;
@@ -114,37 +114,22 @@ pub async fn of_connections(
         "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 and connection_id",
         "$1"
     );
-    among(on, sql, connection_ids, from, to).await
+    overlapping(sql, connection_ids, from, to).fetch_all(on, reserved).await
 }
 
-/// What is reserved in these calendars, by whichever connection, and overlaps [`from`, `to`).
+/// What is reserved in these calendars by other connections than these, and overlaps [`from`, `to`).
 pub async fn of_calendars(
     on: impl Into<On<'_>>,
-    calendar_ids: &[String],
+    (calendar_ids, but): (&[String], &[String]),
     from: i64,
     to: i64,
 ) -> Result<Vec<ReservedRow>> {
     let on = on.into();
-    let sql = one_of!(
-        on,
-        "select * from reserved_times where start_at < $2 and start_at >= $3 and end_at > $4 and calendar_id",
-        "$1"
-    );
-    among(on, sql, calendar_ids, from, to).await
+    let sql = on.dialect().reserved_of_calendars();
+    overlapping(sql, calendar_ids, from, to).bind(json_text(but)).fetch_all(on, reserved).await
 }
 
-async fn among(
-    on: On<'_>,
-    sql: &'static str,
-    ids: &[String],
-    from: i64,
-    to: i64,
-) -> Result<Vec<ReservedRow>> {
-    query(sql)
-        .bind(json_text(ids))
-        .bind(to)
-        .bind(from.saturating_sub(MAX_LENGTH_MS))
-        .bind(from)
-        .fetch_all(on, reserved)
-        .await
+/// The parameters of both statements.
+fn overlapping(sql: &'static str, ids: &[String], from: i64, to: i64) -> Query<'static> {
+    query(sql).bind(json_text(ids)).bind(to).bind(from.saturating_sub(MAX_LENGTH_MS)).bind(from)
 }

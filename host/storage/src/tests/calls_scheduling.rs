@@ -39,7 +39,12 @@ pub async fn all(db: &Db) -> Result<()> {
     assert!(meetings::find(reader, "mtg_100000").await?.is_some());
     assert_eq!(meetings::of_event_type(reader, EVENT_TYPE, day.0, day.1).await?.len(), 24);
     assert_eq!(reserved_times::of_connections(reader, &[HOST.into()], day.0, day.1).await?.len(), 6);
-    assert!(!reserved_times::of_calendars(reader, &["cal_0".into()], START_MS, day.1).await?.is_empty());
+    let calendars = ["cal_0".to_owned()];
+    let reserved = reserved_times::of_calendars(reader, (&calendars, &[]), START_MS, day.1).await?;
+    assert!(!reserved.is_empty());
+    let owners: Vec<String> = reserved.into_iter().map(|row| row.connection_id).collect();
+    let others = reserved_times::of_calendars(reader, (&calendars, &owners), START_MS, day.1).await?;
+    assert!(others.is_empty());
     assert!(meeting_events::find(reader, "mtg_100000", HOST).await?.is_some());
     assert_eq!(meeting_events::of_meeting(reader, "mtg_100000").await?.len(), 1);
     assert!(bookings::find(reader, tenant, "bk_100000").await?.is_some());
