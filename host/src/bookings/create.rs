@@ -11,10 +11,10 @@ use model::scheduling::booking::{BookingSource, NewBooking};
 use model::scheduling::event_type::{Assignment, EventType, HostRole};
 use scheduling::assign;
 use scheduling::interval::Intervals;
-use scheduling::oracle::{Oracle, Slot};
+use scheduling::oracle::{Oracle, Refusal, Slot};
 use scheduling::rules::{Question, Rules};
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::answer::{Answer, Attempt};
 use crate::app::App;
@@ -29,6 +29,8 @@ use crate::sold_out::Moment;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
+/// How long a request lets those before it look at the same slot, before it looks beside them: their calendars may be slow.
+const IN_LINE: Duration = Duration::from_millis(50);
 /// How often a booking is decided anew because of changes that came between, beside once for each host.
 const TRIES: usize = 3;
 /// Hosts who take turns whose calendars are read first. Only if none of them is free the others' are.
@@ -166,8 +168,11 @@ async fn prepare(
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
     let rules = rules::of(&bookable.body, minutes)?;
-    refuse_sold_out(app, &slot_name(&bookable, &rules, start_ms), came)?;
-    let (question, slot) = look(app, &bookable, &rules, start_ms).await?;
+    let name = slot_name(&bookable, &rules, start_ms);
+    // Of many who want one slot the first ones look, and the others learn from them.
+    let _line = timeout(IN_LINE, app.locks.lock(&format!("look:{name}"))).await.ok();
+    refuse_sold_out(app, &name, came)?;
+    let (question, slot) = look(app, (&bookable, &rules), &name, start_ms).await?;
     let asked = asked(&bookable.body, (&question, &slot), lessons);
     let is_partial = (0..bookable.body.hosts.len()).any(|index| is_left_out(&bookable.body, &asked, index));
     let ignored = gather::unwanted(app, &bookable.body).await?;
@@ -197,8 +202,15 @@ async fn prepare(
     })
 }
 
-/// The slot as it would be if no calendar had anything. What is refused here is refused whatever the calendars say, and nobody is asked.
-async fn look(app: &App, bookable: &Bookable, rules: &Rules, start_ms: i64) -> Result<(Question, Slot)> {
+/// The slot as it would be if no calendar had anything. What is refused here is refused whatever the calendars say, and nobody is asked. A full
+/// slot is remembered by its name.
+async fn look(
+    app: &App,
+    (bookable, rules): (&Bookable, &Rules),
+    name: &str,
+    start_ms: i64,
+) -> Result<(Question, Slot)> {
+    let began = app.sold_out.moment();
     let (reader, body, range) = (app.db.reader(), &bookable.body, decide::starting_at(start_ms));
     let nothing: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
     let stored = gather::stored(reader, &bookable.row.id, (body, rules), range).await?;
@@ -207,7 +219,13 @@ async fn look(app: &App, bookable: &Bookable, rules: &Rules, start_ms: i64) -> R
     let found = Oracle::new(&question).at(start_ms);
     match found {
         Ok(slot) => Ok((question, slot)),
-        Err(refusal) => Err(decide::refused(&refusal)),
+        Err(refusal) => {
+            let refused = decide::refused(&refusal);
+            if matches!(refusal, Refusal::Taken | Refusal::LimitReached(_)) {
+                app.sold_out.keep(name.to_owned(), (began, refusal), app.now());
+            }
+            Err(refused)
+        }
     }
 }
 
