@@ -25,6 +25,7 @@ mod templates;
 pub mod webhooks;
 
 use std::fs;
+use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
@@ -66,6 +67,9 @@ pub struct Arguments {
     /// Seconds of load for each of the four turns of a comparison.
     #[arg(long, default_value_t = 3)]
     seconds: u64,
+    /// Measure this optimised server with the connectors that were built last, and build nothing: to look for what takes the time.
+    #[arg(long)]
+    server: Option<PathBuf>,
 }
 
 /// What is measured without a baseline.
@@ -92,18 +96,27 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     if cfg!(debug_assertions) {
         return in_release(arguments);
     }
-    connectors::run(&connectors::Arguments::all(false))?;
-    let rig = Rig { binary: server::build(Build::Dist, project::step)?, seconds: arguments.seconds };
+    let binary = match &arguments.server {
+        Some(built) => built.clone(),
+        None => {
+            connectors::run(&connectors::Arguments::all(false))?;
+            server::build(Build::Dist, project::step)?
+        }
+    };
+    let rig = Rig { binary, seconds: arguments.seconds };
     let mut rows = Vec::new();
     for (name, case) in CASES {
         if is_wanted(name) {
             project::step(&format!("measuring {name}"));
-            rows.extend(case(&rig)?);
+            let measured = case(&rig)?;
+            // What fails later loses the table of all of them.
+            println!("\n{}", table(&measured));
+            rows.extend(measured);
         }
     }
     let text = table(&rows);
     println!("\n{text}");
-    if arguments.only.is_empty() {
+    if arguments.only.is_empty() && arguments.server.is_none() {
         fs::write(project::root().join("xtask/BENCH.md"), &text)?;
     }
     match rows.iter().filter(|row| row.missed()).count() {
@@ -118,6 +131,10 @@ fn in_release(arguments: &Arguments) -> Result<()> {
     let mut given = vec!["bench", "--seconds", &seconds];
     if !only.is_empty() {
         given.extend(["--only", &only]);
+    }
+    let server = arguments.server.as_ref().map(|path| path.to_string_lossy());
+    if let Some(server) = &server {
+        given.extend(["--server", server]);
     }
     project::run_optimised(&given)
 }
