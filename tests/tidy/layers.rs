@@ -128,9 +128,10 @@ fn sources(project: &Project) -> impl Iterator<Item = &Source> {
     project.rust().filter(|file| file.path.starts_with(HOST) && !file.is_test())
 }
 
-/// The sources of the host and of the crates beside it, each with the module or the crate that it belongs to.
+/// The sources of the host and of the crates beside it, each with the module or the crate that it belongs to. Examples are programs of
+/// their own, which nothing imports.
 fn parts(project: &Project) -> impl Iterator<Item = (String, &Source)> {
-    let files = project.rust().filter(|file| !file.is_test());
+    let files = project.rust().filter(|file| !file.is_test() && !file.path.contains("/examples/"));
     files.filter_map(|file| {
         let (folder, path) = file.path.strip_prefix("host/")?.split_once('/')?;
         let part = if folder == "src" { module(path) } else { folder.replace('-', "_") };

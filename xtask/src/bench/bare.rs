@@ -1,9 +1,10 @@
-//! The baseline: axum answering the same bytes, and nothing else. A process of its own, as the server is.
+//! The baseline: axum answering the same bytes, and nothing else, or what another program makes of the same database. A process of its own,
+//! as the server is.
 
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -46,16 +47,16 @@ impl Bare {
     pub fn start(folder: &Path, body: &[u8]) -> Result<Bare> {
         let path = folder.join("bare.json");
         fs::write(&path, body)?;
-        let address = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
         let own = std::env::current_exe().context("cannot find our own program")?;
         let mut command = project::command(&own.to_string_lossy());
-        command
-            .arg("bare")
-            .arg("--listen")
-            .arg(address.to_string())
-            .arg("--body")
-            .arg(&path)
-            .stdin(Stdio::null());
+        command.arg("bare").arg("--body").arg(&path);
+        Bare::spawn(command)
+    }
+
+    /// Starts a program that answers at `/` of the address after `--listen`, which becomes its last argument.
+    pub fn spawn(mut command: Command) -> Result<Bare> {
+        let address = server::free_address(SocketAddr::from(([127, 0, 0, 1], 0)))?;
+        command.arg("--listen").arg(address.to_string()).stdin(Stdio::null());
         let bare = Bare { child: command.spawn().context("cannot start the baseline")?, address };
         let client = Client::new(&format!("http://{address}"), "");
         for _ in 0..500 {

@@ -36,12 +36,24 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
 pub fn against_bare(rig: &Rig, subject: &Subject, ours: Load, what: &str, target: Target) -> Result<Row> {
     let body = subject.client.get(&ours.sample())?.to_string();
     let bare = Bare::start(&project::target().join("bench"), body.as_bytes())?;
+    let what = format!("{what} ({} B, {} clients)", body.len(), ours.clients);
+    against(rig, (&bare, "bare axum handler"), ours, what, target)
+}
+
+/// Load on the server and on a baseline that runs, with the name of the baseline.
+pub fn against(
+    rig: &Rig,
+    (bare, name): (&Bare, &str),
+    ours: Load,
+    what: String,
+    target: Target,
+) -> Result<Row> {
     let baseline = Load { address: bare.address, path: "/".to_owned(), headers: Vec::new(), ..ours.clone() };
     let (a, b) = abba(&ours, &baseline, rig.seconds)?;
     Ok(Row {
-        what: format!("{what} ({} B, {} clients)", body.len(), ours.clients),
+        what,
         ours: a.shown(),
-        baseline: format!("bare axum handler: {}", b.shown()),
+        baseline: format!("{name}: {}", b.shown()),
         figure: a.rate() / b.rate(),
         unit: "×".to_owned(),
         target,

@@ -1,15 +1,18 @@
 //! Reads from the copy: a list whose provider is 80 ms away, and a page of the feed of changes.
 
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::bench::get_by_id::against_bare;
+use crate::bench::bare::Bare;
+use crate::bench::get_by_id::against;
 use crate::bench::load::{Load, Measured, abba};
 use crate::bench::rig::{Rig, Subject};
 use crate::bench::table::{Row, Target};
 use crate::http::Client;
+use crate::project::{self, DIST_PROFILE};
 
 /// The provider's token of the account that the rig connects.
 const PROVIDER: &str = "sandbox-bench";
@@ -24,8 +27,9 @@ const CLIENTS: usize = 16;
 const CAUGHT_UP: Duration = Duration::from_secs(60);
 
 /// Three rows: a list from the copy beside the provider's own list, the same list asked anew of the provider, and a page of changes
-/// beside a handler that answers the same bytes.
+/// beside a handler that reads the same page from the same database.
 pub fn run(rig: &Rig) -> Result<Vec<Row>> {
+    let program = built_feed_page()?;
     let subject = rig.subject("list-local", &[])?;
     let feed = format!("/v1/calendars/{}/sync/changes?limit={CHANGES}", subject.calendar);
     follow(&subject)?;
@@ -36,13 +40,39 @@ pub fn run(rig: &Rig) -> Result<Vec<Row>> {
     }
     let mut rows = lists(rig, &subject)?;
     let page = format!("{feed}&cursor={cursor}");
-    let count = subject.client.get(&page)?["data"].as_array().map_or(0, Vec::len);
+    let changes = subject.client.get(&page)?;
+    let count = changes["data"].as_array().map_or(0, Vec::len);
     ensure!(count == CHANGES, "a page has {count} changes and not {CHANGES}");
+    let bare = feed_page(&program, &subject, &changes["data"])?;
     let load = subject.load("GET", page, 200, CLIENTS);
-    let what = format!("page of {CHANGES} changes, by the cursor of a client");
-    rows.push(against_bare(rig, &subject, load, &what, Target::AtLeast(0.7))?);
+    let bytes = changes.to_string().len();
+    let what = format!("page of {CHANGES} changes, by the cursor of a client ({bytes} B, {CLIENTS} clients)");
+    let name = "bare axum handler that reads the same lines from the same file";
+    rows.push(against(rig, (&bare, name), load, what, Target::AtLeast(0.7))?);
+    drop(bare);
     subject.server.stop()?;
     Ok(rows)
+}
+
+/// Builds the handler that reads a page of changes, optimised as the server is: `host/storage/examples/feed_page.rs`.
+fn built_feed_page() -> Result<PathBuf> {
+    let mut cargo = project::cargo();
+    cargo.args(["build", "--profile", DIST_PROFILE, "-p", "storage", "--example", "feed_page"]);
+    project::run(&mut cargo, "building the handler that reads a page of changes")?;
+    Ok(project::target().join(DIST_PROFILE).join("examples/feed_page"))
+}
+
+/// Starts it for these changes, which the subject's database holds. Fails unless it answers the same ones.
+fn feed_page(program: &Path, subject: &Subject, changes: &Value) -> Result<Bare> {
+    let first = changes[0]["sequence"].as_i64().context("a change has no sequence")?;
+    let mut command = project::command(&program.to_string_lossy());
+    command.arg(subject.server.options.data_dir.join("switchboard.db"));
+    command.arg(&subject.calendar).arg((first - 1).to_string()).arg(CHANGES.to_string());
+    let bare = Bare::spawn(command)?;
+    let answer = Client::new(&format!("http://{}", bare.address), "").get("/")?;
+    // As texts, in which the order of the fields counts.
+    ensure!(answer["data"].to_string() == changes.to_string(), "the baseline answers other changes");
+    Ok(bare)
 }
 
 /// Has the calendar synced by the service itself, and waits until it has been read.
