@@ -86,9 +86,8 @@ pub async fn changes(
     asker: &Asker,
     params: &Params,
     name: &str,
-    followed: &Followed,
+    (connection, scope): (&Connection, &Scope),
 ) -> Result<Answer> {
-    let Followed { connection, scope } = followed;
     let limit = changes::limit(params.get("limit"))?;
     let include = params.word("include", &["resource", "none"])?;
     let is_mail = scope.kind.is_mail();
@@ -101,15 +100,20 @@ pub async fn changes(
         return Err(refuse(Code::SyncNotStarted, "start the sync first: POST …/sync/start"));
     }
     let is_walk = position.as_ref().is_some_and(|p| p.snapshot_after.is_some());
-    asker.reading.note(match scope.is_whole() {
+    let age = match scope.is_whole() {
         _ if is_walk => local::known_age(app, connection, scope).await?,
         true => whole::refresh_all(app, connection, scope.kind, asker.no_cache).await?,
         false if is_mail => mailbox::refresh(app, connection, asker.no_cache).await?,
         false => refresh_if_stale(app, connection, scope, asker.no_cache).await?,
-    });
-    let state = sync::state(app, connection, scope).await?;
+    };
+    asker.reading.note(age);
+    // Where the provider was not asked, the state is what it was a moment ago.
+    let state = match age.waited || age.failed.is_some() {
+        true => sync::state(app, connection, scope).await?,
+        false => state,
+    };
     let position = match after {
-        Some(sequence) => Some(place_after(app, asker, &state, sequence).await?),
+        Some(sequence) => Some(place_after(&state, sequence)?),
         None => position,
     };
     let with_resource = include.as_deref() != Some("none");
@@ -127,7 +131,7 @@ pub async fn changes(
         "has_more": page.has_more,
         "sync_status": state.status,
     });
-    let mut body = format!("{{\"data\":[{}]", page.data.join(","));
+    let mut body = page.begun;
     // An object like the other: what follows its brace goes on.
     let rest = rest.to_string();
     body.extend([",", rest.strip_prefix('{').unwrap_or("}")]);
@@ -135,9 +139,8 @@ pub async fn changes(
 }
 
 /// The place in a feed after the event with this sequence, whatever that was about: all feeds of an application share its numbers.
-async fn place_after(app: &App, asker: &Asker, state: &SyncState, sequence: i64) -> Result<Position> {
-    let last = storage::log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    check_position(sequence, state.floor_sequence, last)?;
+fn place_after(state: &SyncState, sequence: i64) -> Result<Position> {
+    check_position(sequence, state.floor_sequence, state.log_sequence)?;
     Ok(Position { epoch: state.epoch, sequence, snapshot_after: None, kind: 0 })
 }
 
@@ -166,8 +169,11 @@ pub async fn changes_inside<C: Collection>(
     params: Params,
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let followed = inside::<C>(&app, &asker, &id).await?;
-    Ok(changes(&app, &asker, &params, C::KIND.contents().ops().pull.1, &followed).await?)
+    let opened = collections::open_to_read(&app, &asker, (C::KIND, &id)).await?;
+    let (connection, collection) = &*opened;
+    let scope = collections::scope(collection)?;
+    let name = C::KIND.contents().ops().pull.1;
+    Ok(changes(&app, &asker, &params, name, (connection, &scope)).await?)
 }
 
 pub async fn reset_inside<C: Collection>(

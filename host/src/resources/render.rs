@@ -85,7 +85,7 @@ pub fn watched(text: String, watch: &Watch) -> Result<String> {
 }
 
 /// `before`, and `text` as a JSON string.
-fn field(out: &mut String, before: &str, text: &str) {
+pub fn field(out: &mut String, before: &str, text: &str) {
     out.push_str(before);
     // Ids have nothing to escape. Every byte is looked at, without a way out: that goes by vectors.
     if !text.bytes().fold(false, |found, b| found | (b < b' ') | (b == b'"') | (b == b'\\')) {

@@ -3,14 +3,14 @@
 //! item twice on one page.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use base::error::{Code, Result, invalid, refuse};
 use base::tenant::Tenant;
 use model::Instant;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use storage::items::{self, Item};
-use storage::log::{self, Entry, Types};
+use storage::log::{self, FeedLine, Types};
 use storage::sql::Chunk;
 use storage::sync_states::SyncState;
 
@@ -18,8 +18,14 @@ use crate::app::App;
 use crate::pages::Room;
 use crate::resources::{Kind, render};
 
-/// About how many bytes a change has without its resource.
-const LINE_BYTES: usize = 400;
+/// Most bytes of a change before its `Change::fields`, with the comma before it.
+const HEAD_BYTES: usize = 64;
+/// About how many bytes `Change::fields` has without the resource.
+const FIELDS_BYTES: usize = 256;
+/// Room for what an answer says after its changes, bytes.
+const REST_BYTES: usize = 1_024;
+/// How an answer begins.
+const BEGIN: &str = "{\"data\":[";
 
 /// A place in a feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -77,7 +83,7 @@ impl Feed<'_> {
         (sequence, after): (i64, &str),
         limit: i64,
     ) -> Result<Chunk<Item>> {
-        let (reader, kind) = (app.db.reader(), kind.as_str());
+        let (reader, kind) = (app.db.resources(), kind.as_str());
         Ok(match self {
             Feed::Collection { id, .. } => {
                 items::snapshot(reader, tenant, (id, kind), sequence, after, limit).await?
@@ -89,30 +95,102 @@ impl Feed<'_> {
         })
     }
 
-    async fn entries(&self, app: &App, tenant: &Tenant, after: i64, limit: i64) -> Result<Chunk<Entry>> {
-        let reader = app.db.reader();
+    /// What `read` makes of the log's lines after a sequence.
+    async fn lines<T>(
+        &self,
+        app: &App,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+        read: impl FnMut(FeedLine<'_>) -> T,
+    ) -> Result<Chunk<T>> {
+        let reader = app.db.resources();
         Ok(match self {
-            Feed::Collection { id, .. } => log::of_collection(reader, tenant, id, after, limit).await?,
+            Feed::Collection { id, .. } => log::of_collection(reader, tenant, id, after, limit, read).await?,
             Feed::Contacts { connection_id } => {
-                log::of_connection(reader, tenant, (connection_id, CONTACTS), after, limit).await?
+                log::of_connection(reader, tenant, (connection_id, CONTACTS), after, limit, read).await?
             }
             Feed::Mail { connection_id } => {
-                log::of_connection(reader, tenant, (connection_id, MAIL), after, limit).await?
+                log::of_connection(reader, tenant, (connection_id, MAIL), after, limit, read).await?
             }
         })
     }
 }
 
+/// A change of a resource, as far as it is rendered while its row is read. What the feed says of its type is known when all are read.
+struct Change {
+    sequence: i64,
+    /// `created`, `updated` or `deleted`.
+    change_type: String,
+    resource_id: String,
+    /// The fields of the answer that follow `changeType`, with the closing brace.
+    fields: String,
+}
+
+impl Change {
+    fn of_line(line: &FeedLine<'_>, with_resource: bool) -> Change {
+        let is_shown = with_resource && line.change_type != "deleted";
+        let of = (line.resource_type, line.resource_id);
+        Change {
+            sequence: line.sequence,
+            change_type: line.change_type.to_owned(),
+            resource_id: line.resource_id.to_owned(),
+            fields: fields(of, line.at, line.etag, line.resource.filter(|_| is_shown)),
+        }
+    }
+
+    /// Bytes that it has in an answer, at most.
+    fn bytes(&self) -> usize {
+        HEAD_BYTES + self.fields.len()
+    }
+}
+
+/// `Change::fields`. The resource is JSON already, and copied.
+fn fields((kind, id): (&str, &str), at: i64, etag: Option<&str>, resource: Option<&str>) -> String {
+    let resource = resource.unwrap_or("null");
+    let mut out = String::with_capacity(FIELDS_BYTES + resource.len());
+    render::field(&mut out, ",\"resourceType\":", kind);
+    render::field(&mut out, ",\"resourceId\":", id);
+    // Writing to a string cannot fail.
+    let _ = write!(out, ",\"changedAt\":\"{}\"", Instant::from_millis(at));
+    match etag {
+        Some(etag) => render::field(&mut out, ",\"etag\":", etag),
+        None => out.push_str(",\"etag\":null"),
+    }
+    out.push_str(",\"resource\":");
+    out.push_str(resource);
+    out.push('}');
+    out
+}
+
+/// Adds a change to an answer that has begun.
+fn tell(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
+    if out.len() > BEGIN.len() {
+        out.push(',');
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{{\"sequence\":{sequence}");
+    render::field(out, ",\"changeType\":", change_type);
+    out.push_str(fields);
+}
+
 /// One page of the feed.
 pub struct Page {
-    /// Its changes, rendered.
-    pub data: Vec<String>,
+    /// The answer as far as its changes, `{"data":[…]`, with room for the rest of the object.
+    pub begun: String,
     /// Where to go on.
     pub position: Position,
     pub has_more: bool,
 }
 
-/// Reads a page. `with_resource` false leaves the resources out.
+impl Page {
+    fn new(mut begun: String, position: Position, has_more: bool) -> Page {
+        begun.push(']');
+        Page { begun, position, has_more }
+    }
+}
+
+/// Reads a page. `state` was read for this request. `with_resource` false leaves the resources out.
 pub async fn page(
     app: &App,
     tenant: &Tenant,
@@ -125,7 +203,7 @@ pub async fn page(
     let position = match position {
         None => Position {
             epoch: state.epoch,
-            sequence: log::last_sequence(app.db.reader(), tenant).await?,
+            sequence: state.log_sequence,
             snapshot_after: Some(String::new()),
             kind: 0,
         },
@@ -139,7 +217,7 @@ pub async fn page(
     }
     match position.snapshot_after.clone() {
         Some(after) => snapshot(app, tenant, feed, (position, after), limit, with_resource).await,
-        None => tail(app, tenant, feed, position, limit, with_resource).await,
+        None => tail(app, tenant, feed, (position, state.log_sequence), limit, with_resource).await,
     }
 }
 
@@ -151,28 +229,22 @@ async fn snapshot(
     limit: i64,
     with_resource: bool,
 ) -> Result<Page> {
-    let mut data = Vec::new();
+    let mut begun = BEGIN.to_owned();
     let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut left = limit;
     while let Some(kind) = feed.kinds().get(position.kind) {
-        let left = limit - data.len() as i64;
         let chunk = feed.snapshot(app, tenant, *kind, (position.sequence, &after), left + 1).await?;
         for item in &chunk.rows {
             let resource = with_resource.then(|| render::item(item, &[], false));
-            let change = json!({
-                "sequence": item.sequence.min(position.sequence),
-                "changeType": "created",
-                "resourceType": kind.resource_type(),
-                "resourceId": item.id,
-                "changedAt": Instant::from_millis(item.updated_at),
-                "etag": item.etag,
-            });
-            let line = line(&change, resource.as_deref());
-            if !room.take(line.len()) {
+            let of = (kind.resource_type(), item.id.as_str());
+            let fields = fields(of, item.updated_at, Some(&item.etag), resource.as_deref());
+            if !room.take(HEAD_BYTES + fields.len()) {
                 position.snapshot_after = Some(after);
-                return Ok(Page { data, position, has_more: true });
+                return Ok(Page::new(begun, position, true));
             }
             after.clone_from(&item.id);
-            data.push(line);
+            tell(&mut begun, item.sequence.min(position.sequence), "created", &fields);
+            left -= 1;
         }
         if chunk.is_last {
             position.kind += 1;
@@ -180,90 +252,66 @@ async fn snapshot(
         }
     }
     // What happened while the snapshot was walked is on the pages that follow.
-    let newest = log::last_sequence(app.db.reader(), tenant).await?;
-    let waiting = feed.entries(app, tenant, position.sequence, 1).await?;
+    let newest = log::last_sequence(app.db.resources(), tenant).await?;
+    let waiting = feed.lines(app, tenant, position.sequence, 1, |_| ()).await?;
     let has_more = !waiting.rows.is_empty();
     let sequence = if has_more { position.sequence } else { position.sequence.max(newest) };
     let position = Position { sequence, snapshot_after: None, kind: 0, ..position };
-    Ok(Page { data, position, has_more })
+    Ok(Page::new(begun, position, has_more))
 }
 
+/// `newest` is the last number of the application's log, read before.
 async fn tail(
     app: &App,
     tenant: &Tenant,
     feed: Feed<'_>,
-    position: Position,
+    (position, newest): (Position, i64),
     limit: i64,
     with_resource: bool,
 ) -> Result<Page> {
-    // Asked for before the lines: whoever writes takes the next number under the lock of the application's row and holds that to its
-    // commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its last
-    // line and that number.
-    let newest = log::last_sequence(app.db.reader(), tenant).await?;
-    let chunk = feed.entries(app, tenant, position.sequence, limit + 1).await?;
+    // The newest number was read before the lines: whoever writes takes the next number under the lock of the application's row and holds
+    // that to its commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its
+    // last line and that number.
+    let after = position.sequence;
+    let chunk =
+        feed.lines(app, tenant, after, limit + 1, |line| Change::of_line(&line, with_resource)).await?;
     let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
-    let length = |entry: &Entry| {
-        let resource = entry.resource.as_ref().filter(|_| with_resource);
-        LINE_BYTES + resource.map_or(0, String::len)
-    };
-    let count = chunk.rows.iter().take_while(|entry| room.take(length(entry))).count();
+    let count = chunk.rows.iter().take_while(|change| room.take(change.bytes())).count();
     let has_more = count < chunk.rows.len() || !chunk.is_last;
     let read = chunk.rows.get(..count).unwrap_or(&chunk.rows);
-    let told = read.last().map_or(position.sequence, |e| e.sequence);
+    let told = read.last().map_or(after, |change| change.sequence);
     // A quiet feed keeps up with the log all the same: its cursor must not be from before what the log has forgotten.
     let sequence = if has_more { told } else { told.max(newest) };
-    let mut data = Vec::new();
-    for (change, entry) in coalesced(read) {
-        let resource = entry.resource.as_deref().filter(|_| with_resource && change != "deleted");
-        let change = json!({
-            "sequence": entry.sequence,
-            "changeType": change,
-            "resourceType": entry.resource_type,
-            "resourceId": entry.resource_id,
-            "changedAt": Instant::from_millis(entry.at),
-            "etag": entry.etag,
-        });
-        data.push(line(&change, resource));
+    let bytes: usize = read.iter().map(Change::bytes).sum();
+    let mut begun = String::with_capacity(BEGIN.len() + bytes + REST_BYTES);
+    begun.push_str(BEGIN);
+    for (change_type, change) in coalesced(read) {
+        tell(&mut begun, change.sequence, change_type, &change.fields);
     }
-    Ok(Page { data, position: Position { sequence, ..position }, has_more })
-}
-
-/// A change, which is an object, with its resource as it is rendered: nothing is parsed and printed again.
-fn line(change: &Value, resource: Option<&str>) -> String {
-    let resource = resource.unwrap_or("null");
-    let mut line = change.to_string();
-    line.truncate(line.len() - 1);
-    line.reserve(resource.len() + 16);
-    line.push_str(",\"resource\":");
-    line.push_str(resource);
-    line.push('}');
-    line
+    Ok(Page::new(begun, Position { sequence, ..position }, has_more))
 }
 
 /// One line per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created +
 /// deleted is nothing.
-fn coalesced(entries: &[Entry]) -> Vec<(&str, &Entry)> {
-    let mut first: HashMap<&str, &str> = HashMap::new();
-    let mut last: HashMap<&str, i64> = HashMap::new();
-    for entry in entries {
-        first.entry(&entry.resource_id).or_insert(&entry.change_type);
-        last.insert(&entry.resource_id, entry.sequence);
+fn coalesced(changes: &[Change]) -> Vec<(&str, &Change)> {
+    // Of each resource the first change and the last.
+    let mut ends: HashMap<&str, (&Change, &Change)> = HashMap::with_capacity(changes.len());
+    for change in changes {
+        ends.entry(&change.resource_id).or_insert((change, change)).1 = change;
     }
-    let mut out = Vec::with_capacity(last.len());
-    for entry in entries {
-        if last.get(entry.resource_id.as_str()) != Some(&entry.sequence) {
-            continue;
-        }
-        let began = first.get(entry.resource_id.as_str()).copied().unwrap_or_default();
-        match (began, entry.change_type.as_str()) {
-            ("created", "deleted") => {}
-            ("created", _) => out.push(("created", entry)),
+    let mut ends: Vec<(&Change, &Change)> = ends.into_values().collect();
+    ends.sort_unstable_by_key(|(_, last)| last.sequence);
+    let told = ends.into_iter().filter_map(|(first, last)| {
+        let change_type = match (first.change_type.as_str(), last.change_type.as_str()) {
+            ("created", "deleted") => return None,
+            ("created", _) => "created",
             // Deleted and made again under the same id: to the reader it changed.
-            ("deleted", "created" | "updated") => out.push(("updated", entry)),
-            (_, change) => out.push((change, entry)),
-        }
-    }
-    out
+            ("deleted", "created" | "updated") => "updated",
+            (_, change_type) => change_type,
+        };
+        Some((change_type, last))
+    });
+    told.collect()
 }
 
 /// What a client may ask of the page's size.
@@ -277,35 +325,52 @@ pub fn limit(text: Option<&str>) -> Result<i64> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
-    fn entry(sequence: i64, id: &str, change: &str) -> Entry {
-        Entry {
+    fn change(sequence: i64, id: &str, change_type: &str) -> Change {
+        let line = FeedLine {
             sequence,
-            id: format!("ev_{sequence}"),
-            connection_id: None,
-            entry_type: String::new(),
-            change_type: change.into(),
-            resource_type: "calendar.event".into(),
-            resource_id: id.into(),
-            parent_id: "cal".into(),
-            changed_fields: None,
-            etag: None,
-            origin: "api".into(),
-            resource: None,
+            change_type,
+            resource_type: "calendar.event",
+            resource_id: id,
             at: 0,
+            etag: Some("\"1\""),
+            resource: Some("{\"title\":\"x\"}"),
+        };
+        Change::of_line(&line, true)
+    }
+
+    #[test]
+    fn a_change_is_told_as_json() {
+        let changes = [change(1, "a", "created"), change(2, "b", "deleted")];
+        let mut begun = BEGIN.to_owned();
+        for change in &changes {
+            tell(&mut begun, change.sequence, &change.change_type, &change.fields);
         }
+        assert!(begun.len() <= BEGIN.len() + changes.iter().map(Change::bytes).sum::<usize>());
+        let page = Page::new(begun, Position { epoch: 1, sequence: 2, snapshot_after: None, kind: 0 }, false);
+        let told: Value = serde_json::from_str(&(page.begun + "}")).unwrap();
+        let told_of = |sequence, id, change_type, resource| {
+            json!({
+                "sequence": sequence, "changeType": change_type, "resourceType": "calendar.event", "resourceId": id,
+                "changedAt": "1970-01-01T00:00:00.000Z", "etag": "\"1\"", "resource": resource,
+            })
+        };
+        let created = told_of(1, "a", "created", json!({ "title": "x" }));
+        assert_eq!(told, json!({ "data": [created, told_of(2, "b", "deleted", Value::Null)] }));
     }
 
     #[test]
     fn a_page_tells_each_resource_once_and_as_it_ended() {
         let log = [
-            entry(1, "a", "created"),
-            entry(2, "b", "updated"),
-            entry(3, "a", "updated"),
-            entry(4, "c", "created"),
-            entry(5, "b", "deleted"),
-            entry(6, "c", "deleted"),
+            change(1, "a", "created"),
+            change(2, "b", "updated"),
+            change(3, "a", "updated"),
+            change(4, "c", "created"),
+            change(5, "b", "deleted"),
+            change(6, "c", "deleted"),
         ];
         let told: Vec<(&str, &str, i64)> =
             coalesced(&log).into_iter().map(|(c, e)| (c, e.resource_id.as_str(), e.sequence)).collect();

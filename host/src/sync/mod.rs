@@ -74,7 +74,7 @@ impl Scope {
 
 /// The stored state, or a new one.
 pub async fn state(app: &App, connection: &Connection, scope: &Scope) -> Result<SyncState> {
-    let found = table::find(app.db.reader(), &connection.id, scope.surface(), &scope.scope_id).await?;
+    let found = table::find(app.db.resources(), &connection.id, scope.surface(), &scope.scope_id).await?;
     Ok(found.unwrap_or_else(|| SyncState {
         organization_id: connection.tenant.organization_id.clone(),
         application_id: connection.tenant.application_id.clone(),

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use crate::sql::{Chunk, On, Reader, Row, query};
+use crate::sql::{Chunk, On, Query, Reader, Row, query};
 
 use base::tenant::Tenant;
 
@@ -32,6 +32,30 @@ pub struct Entry {
     /// The resource as it was then, as the API prints it.
     pub resource: Option<String>,
     pub at: i64,
+}
+
+/// What a feed of changes tells of a line. The texts lie in the row.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedLine<'r> {
+    pub sequence: i64,
+    /// `created`, `updated` or `deleted`.
+    pub change_type: &'r str,
+    pub resource_type: &'r str,
+    pub resource_id: &'r str,
+    /// Milliseconds since 1970.
+    pub at: i64,
+    pub etag: Option<&'r str>,
+    /// The resource as it was then, as the API prints it.
+    pub resource: Option<&'r str>,
+}
+
+impl FeedLine<'_> {
+    /// The bytes of the row, numbers as PostgreSQL sends them.
+    fn bytes(&self) -> usize {
+        let (etag, resource) = (self.etag.unwrap_or_default(), self.resource.unwrap_or_default());
+        let texts = [self.change_type, self.resource_type, self.resource_id, etag, resource];
+        texts.iter().fold(2 * size_of::<i64>(), |bytes, text| bytes + text.len())
+    }
 }
 
 /// A line as far as it says who is to be told of it.
@@ -146,12 +170,23 @@ macro_rules! select {
     };
 }
 
+/// The same with the columns of `FeedLine` alone, in the order in which `feed_line` reads them.
+macro_rules! select_feed {
+    ($rest:expr) => {
+        concat!(
+            "select sequence, change_type, resource_type, resource_id, at, etag, resource from log ",
+            "where application_id = $1 and organization_id = $2 ",
+            $rest
+        )
+    };
+}
+
 /// The lines of one type, in their order.
 macro_rules! of_type {
     ($type:literal, $name:literal) => {
         concat!(
             "select * from (",
-            select!(concat!(
+            select_feed!(concat!(
                 "and connection_id = $3 and resource_type = ",
                 $type,
                 " and sequence > $4 and change_type <> 'state' order by sequence limit $5"
@@ -180,35 +215,65 @@ fn entry(row: &Row<'_>) -> Result<Entry> {
     })
 }
 
-/// Lines about the items of one collection after `sequence`, oldest first, as many as a chunk holds.
-pub async fn of_collection(
+/// By number: a page of a feed has hundreds of lines.
+fn feed_line<'a>(row: &'a Row<'_>) -> Result<FeedLine<'a>> {
+    let mut column = row.columns();
+    Ok(FeedLine {
+        sequence: column.next()?,
+        change_type: column.text()?.unwrap_or_default(),
+        resource_type: column.text()?.unwrap_or_default(),
+        resource_id: column.text()?.unwrap_or_default(),
+        at: column.next()?,
+        etag: column.text()?,
+        resource: column.text()?,
+    })
+}
+
+/// What `read` makes of the lines of a feed, as many as a chunk holds.
+async fn feed_chunk<T>(
+    statement: Query<'_>,
+    reader: &Reader,
+    limit: i64,
+    mut read: impl FnMut(FeedLine<'_>) -> T,
+) -> Result<Chunk<T>> {
+    let measured = |row: &Row<'_>| {
+        let line = feed_line(row)?;
+        Ok((line.bytes(), read(line)))
+    };
+    statement.fetch_measured_chunk(reader, limit, measured).await
+}
+
+/// What `read` makes of the lines about the items of one collection after `sequence`, oldest first, as many as a chunk holds. It may see the
+/// first lines twice.
+pub async fn of_collection<T>(
     reader: &Reader,
     tenant: &Tenant,
     parent_id: &str,
     after: i64,
     limit: i64,
-) -> Result<Chunk<Entry>> {
-    let sql = select!(
+    read: impl FnMut(FeedLine<'_>) -> T,
+) -> Result<Chunk<T>> {
+    let sql = select_feed!(
         "and parent_id = $3 and parent_id <> '' and sequence > $4 and change_type <> 'state' order by sequence limit $5"
     );
-    query(sql)
+    let statement = query(sql)
         .bind(&tenant.application_id)
         .bind(&tenant.organization_id)
         .bind(parent_id)
         .bind(after)
-        .bind(limit)
-        .fetch_chunk(reader, limit, entry)
-        .await
+        .bind(limit);
+    feed_chunk(statement, reader, limit, read).await
 }
 
-/// Lines about the resources of these types in one connection after `sequence`, oldest first, as many as a chunk holds.
-pub async fn of_connection(
+/// The same of the lines about the resources of these types in one connection.
+pub async fn of_connection<T>(
     reader: &Reader,
     tenant: &Tenant,
     (connection_id, types): (&str, Types),
     after: i64,
     limit: i64,
-) -> Result<Chunk<Entry>> {
+    read: impl FnMut(FeedLine<'_>) -> T,
+) -> Result<Chunk<T>> {
     // The lines of each type stand together in their order: so many of each at most are looked at, whatever else the connection has.
     let sql = concat!(
         of_type!("$6", "a"),
@@ -226,7 +291,8 @@ pub async fn of_connection(
         .bind(connection_id)
         .bind(after)
         .bind(limit);
-    each_once(types).fold(statement, |q, name| q.bind(name)).fetch_chunk(reader, limit, entry).await
+    let statement = each_once(types).fold(statement, |q, name| q.bind(name));
+    feed_chunk(statement, reader, limit, read).await
 }
 
 fn light(row: &Row<'_>) -> Result<Light> {

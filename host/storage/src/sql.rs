@@ -173,13 +173,29 @@ impl<'q> Query<'q> {
     /// The rows of a statement with this limit, as many as have `CHUNK_BYTES` together, and at least one; each through `read`, which may see
     /// the first rows twice.
     pub async fn fetch_chunk<T>(
-        mut self,
+        self,
         on: impl Into<On<'_>>,
         limit: i64,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Chunk<T>> {
+        self.fetch_measured_chunk(on, limit, |row| Ok((row.bytes(), read(row)?))).await
+    }
+
+    /// The same where `read` also says how many bytes a row has, which it knows of a row whose columns it reads all. To say more is no
+    /// error, to say less is one: a chunk that its bytes ended would then be taken for the last.
+    pub(crate) async fn fetch_measured_chunk<T>(
+        mut self,
+        on: impl Into<On<'_>>,
+        limit: i64,
+        mut read: impl FnMut(&Row<'_>) -> Result<(usize, T)>,
+    ) -> Result<Chunk<T>> {
         self.max_bytes = CHUNK_BYTES;
-        let counted = self.fetch_all(on, |row| Ok((row.bytes(), read(row)?))).await?;
+        let measured = |row: &Row<'_>| {
+            let (bytes, found) = read(row)?;
+            debug_assert!(bytes >= row.bytes(), "a row of {} bytes was measured as {bytes}", row.bytes());
+            Ok((bytes, found))
+        };
+        let counted = self.fetch_all(on, measured).await?;
         let bytes = counted.iter().fold(0_usize, |sum, (bytes, _)| sum.saturating_add(*bytes));
         let is_last = bytes < CHUNK_BYTES && (counted.len() as i64) < limit;
         Ok(Chunk { rows: counted.into_iter().map(|(_, row)| row).collect(), is_last })

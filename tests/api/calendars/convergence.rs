@@ -13,7 +13,8 @@ use harness::{Actor, TestServer, reconnected};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
-use storage::{api_keys, log};
+use storage::api_keys;
+use storage::log::{self, FeedLine};
 use switchboard::retention;
 
 /// Histories, unless the environment says otherwise.
@@ -380,23 +381,26 @@ impl World {
         let (reader, tenant) = (self.server.app.db.reader(), self.tenant().await);
         let (mut lines, mut after) = (Vec::new(), 0);
         loop {
-            let read = log::of_collection(reader, &tenant, &self.calendar, after, 10_000).await;
+            let whole = |line: FeedLine<'_>| {
+                let (change, id) = (line.change_type.to_owned(), line.resource_id.to_owned());
+                (line.sequence, change, id, line.resource.map(str::to_owned))
+            };
+            let read = log::of_collection(reader, &tenant, &self.calendar, after, 10_000, whole).await;
             let chunk = read.expect("a query");
-            after = chunk.rows.last().map_or(after, |line| line.sequence);
+            after = chunk.rows.last().map_or(after, |(sequence, ..)| *sequence);
             lines.extend(chunk.rows);
             if chunk.is_last {
                 break;
             }
         }
         let mut externals = BTreeMap::new();
-        for line in lines {
-            if let Some(resource) = &line.resource {
+        for (sequence, change, id, resource) in lines {
+            if let Some(resource) = &resource {
                 let event: Value = serde_json::from_str(resource).expect("JSON");
-                externals.insert(line.resource_id.clone(), text(&event["externalId"]));
+                externals.insert(id.clone(), text(&event["externalId"]));
             }
-            if let Some(external) = externals.get(&line.resource_id).filter(|_| line.change_type == "deleted")
-            {
-                assert!(self.ever_gone.contains(external), "{external} was never gone: {line:?}");
+            if let Some(external) = externals.get(&id).filter(|_| change == "deleted") {
+                assert!(self.ever_gone.contains(external), "{external} was never gone: line {sequence}");
             }
         }
     }

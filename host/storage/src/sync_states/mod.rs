@@ -47,6 +47,7 @@ fn state(row: &Row<'_>) -> Result<SyncState> {
         provider_resets: row.get("provider_resets")?,
         latest_sequence: row.get("latest_sequence")?,
         floor_sequence: row.get("application_floor")?,
+        log_sequence: row.get("application_last")?,
         covered_since: row.get("covered_since")?,
         generation: row.get("generation")?,
         scan_cursor: row.get("scan_cursor")?,
@@ -60,7 +61,7 @@ fn state(row: &Row<'_>) -> Result<SyncState> {
 macro_rules! select {
     ($rest:literal) => {
         concat!(
-            "select s.*, a.floor_sequence as application_floor from sync_states s \
+            "select s.*, a.floor_sequence as application_floor, a.last_sequence as application_last from sync_states s \
              join applications a on a.id = s.application_id ",
             $rest
         )

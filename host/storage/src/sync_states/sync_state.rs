@@ -32,6 +32,8 @@ pub struct SyncState {
     pub latest_sequence: i64,
     /// Below this sequence of the log no feed can be read: the application's, read with the state.
     pub floor_sequence: i64,
+    /// The number of the log's last line: the application's, read with the state.
+    pub log_sequence: i64,
     /// The first reading has come back to here, ms; none before and after it. Mail alone.
     pub covered_since: Option<i64>,
     /// Rises with every scan that begins or ends, and with every reset.

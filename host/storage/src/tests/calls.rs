@@ -305,11 +305,13 @@ async fn read_states(db: &Db) -> Result<()> {
     assert!(!whole.is_empty() && whole.is_sorted_by_key(|line| line.sequence));
     let none = ["contact_book", "contact_group", "contact", "contact"];
     assert_eq!(log::last_of(reader, tenant, MAIL, none).await?, None);
-    assert_eq!(log::of_collection(reader, tenant, "cal_0_0", 50_000, 100).await?.rows.len(), 100);
+    let lines = log::of_collection(reader, tenant, "cal_0_0", 50_000, 100, |line| line.sequence).await?;
+    assert!(lines.rows.len() == 100 && lines.rows.is_sorted() && !lines.is_last);
     // A connection that has much to tell, and nothing of these.
-    assert_eq!(log::of_connection(reader, tenant, (MAIL, none), 10, 100).await?.rows.len(), 0);
+    assert_eq!(log::of_connection(reader, tenant, (MAIL, none), 10, 100, |_| ()).await?.rows.len(), 0);
     let types = ["email.folder", "email.label", "email.draft", "email.message"];
-    assert_eq!(log::of_connection(reader, tenant, (MAIL, types), 50_000, 100).await?.rows.len(), 100);
+    let lines = log::of_connection(reader, tenant, (MAIL, types), 50_000, 100, |line| line.sequence).await?;
+    assert!(lines.rows.len() == 100 && lines.rows.is_sorted());
     Ok(())
 }
 

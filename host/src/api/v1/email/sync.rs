@@ -63,7 +63,8 @@ async fn start(
 
 async fn read_changes(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
     let followed = opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
-    Ok(feed::changes(&app, &asker, &params, "email.sync.changes", &followed).await?)
+    let of = (&followed.connection, &followed.scope);
+    Ok(feed::changes(&app, &asker, &params, "email.sync.changes", of).await?)
 }
 
 async fn reset(
