@@ -25,23 +25,30 @@ const call = (page, method, url, { key, body, headers = {}, credentials = "same-
 
 /** The preflights of a tab, which nothing but the browser's own tools shows, and a way to wait for one of a path. */
 const preflights = async ({ context, page }) => {
-  const [asked, seen, waiting] = [new Map(), [], []];
+  const lower = (headers = {}) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+  const [asked, sent, seen, waiting] = [new Map(), new Map(), [], []];
   const session = await context.newCDPSession(page);
-  session.on("Network.requestWillBeSent", ({ requestId, type, request }) => {
-    if (type === "Preflight") asked.set(requestId, request);
-  });
-  session.on("Network.responseReceived", ({ requestId, type, response }) => {
-    if (type !== "Preflight") return;
-    const lower = (headers) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-    const { method, headers = {} } = asked.get(requestId) ?? {};
-    seen.push({ path: new URL(response.url).pathname, method, sent: lower(headers), status: response.status, got: lower(response.headers) });
+  // What is told of one request comes in no certain order.
+  const note = (told) => {
+    told();
     for (const look of waiting) look();
+  };
+  session.on("Network.requestWillBeSent", ({ requestId, request }) => note(() => asked.set(requestId, request)));
+  session.on("Network.requestWillBeSentExtraInfo", ({ requestId, headers }) => note(() => sent.set(requestId, lower(headers))));
+  session.on("Network.responseReceived", ({ requestId, type, response }) => {
+    if (type === "Preflight") note(() => seen.push({ requestId, response, path: new URL(response.url).pathname }));
   });
   await session.send("Network.enable");
   const of = (path) => seen.filter((preflight) => preflight.path === path);
+  const whole = ({ requestId, response }) => {
+    const [request, extra] = [asked.get(requestId), sent.get(requestId)];
+    if (!request && !extra) return undefined;
+    return { method: request?.method ?? extra[":method"], sent: { ...lower(request?.headers), ...extra }, status: response.status, got: lower(response.headers) };
+  };
   const first = (path) => new Promise((resolve, reject) => {
     const look = () => {
-      if (of(path).length > 0) resolve(of(path)[0]);
+      const found = of(path).map(whole).find(Boolean);
+      if (found) resolve(found);
     };
     waiting.push(look);
     look();
