@@ -537,20 +537,22 @@ fn answer_an_invitation() {
 fn conferences() {
     let api = Api::start();
     let made = api.create(&lunch(), "m").unwrap();
-    let args = |provider| EventConference {
+    let args = |made: &Mutated, provider| EventConference {
         collection: "work".to_owned(),
-        target: of(&made),
+        target: of(made),
         provider,
         ..Default::default()
     };
-    let with = Sandbox::conference(&api.context().keyed("v"), args(None)).unwrap();
+    // The calendar has the provider's own service alone.
+    let teams = args(&made, Some(ConferenceProvider::Teams));
+    refused(Sandbox::conference(&api.context(), teams), code::UNSUPPORTED);
+    let with = Sandbox::conference(&api.context().keyed("v"), args(&made, None)).unwrap();
     let conference = event(&with.sources[0], 0).conference.unwrap();
     assert_eq!(
         (conference.provider, conference.status),
         (ConferenceProvider::Other, ConferenceStatus::Ready)
     );
     assert!(conference.join_url.unwrap().starts_with("https://meet.sandbox.test/"));
-    refused(Sandbox::conference(&api.context(), args(Some(ConferenceProvider::Teams))), code::UNSUPPORTED);
     let features = Sandbox::features(&api.context()).unwrap();
     assert_eq!(features.conference, [ConferenceProvider::Other]);
 }
