@@ -14,8 +14,7 @@ use storage::webhooks::cleaning;
 use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
 use tokio::time::Instant;
 
-use crate::app::App;
-use crate::usage;
+use crate::app::{App, usage};
 
 /// Most rows that one step changes.
 pub const STEP: i64 = 500;

@@ -10,11 +10,11 @@ use storage::locked::ConnectionLock;
 use storage::sql::query;
 use storage::{api_keys, jobs, mail};
 use switchboard::app::App;
-use switchboard::jobs::kind::{JobKind, Next};
+use switchboard::app::event_log::{Note, Origin, append};
+use switchboard::app::resource_kind::Kind as Resource;
+use switchboard::job_runner::kind::{JobKind, Next};
 use switchboard::jobs::runner;
 use switchboard::jobs::upkeep::{self, CLEAN, PURGE};
-use switchboard::log::{Note, Origin, append};
-use switchboard::resources::Kind as Resource;
 use switchboard::retention::{self, STEP, SWEEPS};
 
 use crate::contacts::people::zoe;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base::clock::Entropy;
 use storage::wakes::JobClass;
 use switchboard::app::App;
-use switchboard::config::Config;
+use switchboard::app::config::Config;
 use switchboard::jobs::{pull, runner};
 use tempfile::TempDir;
 use tokio::net::TcpListener;

@@ -24,9 +24,10 @@ use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::wakes::JobClass;
 use storage::{Db, Options, lost_jobs};
 use switchboard::app::App;
-use switchboard::config::Config;
-use switchboard::jobs::kind::JobKind;
-use switchboard::jobs::{pull, runner, watch};
+use switchboard::app::config::Config;
+use switchboard::job_runner::kind::JobKind;
+use switchboard::jobs::{pull, runner};
+use switchboard::sync::watch_job;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -255,7 +256,8 @@ impl TestServer {
 
     /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
-        use switchboard::jobs::{reports::REPORT, send::SEND};
+        use switchboard::sending::dispatch_job::SEND;
+        use switchboard::tracking::reports_job::REPORT;
         let app = self.settling();
         for kind in [SEND, REPORT] {
             runner::drain(app, &[kind]).await.expect("the jobs are run");
@@ -264,13 +266,15 @@ impl TestServer {
 
     /// Starts, renews and stops the watches that are due, as the service does by itself. Returns how many turns there were.
     pub async fn renew(&self) -> u64 {
-        use switchboard::jobs::renew::RENEW;
+        use switchboard::push::renew_job::RENEW;
         runner::drain(self.settling(), &[RENEW]).await.expect("the jobs are run")
     }
 
     /// Delivers to webhooks what is due, as the service does by itself.
     pub async fn deliver(&self) {
-        use switchboard::jobs::{deliver::DELIVER, fanout, replay::REPLAY};
+        use switchboard::webhooks::delivery::DELIVER;
+        use switchboard::webhooks::fanout;
+        use switchboard::webhooks::replay::job::REPLAY;
         let app = self.settling();
         loop {
             // What is delivered can disable a webhook, which is an event itself.
@@ -340,7 +344,7 @@ async fn pull_when_woken(app: App) {
     }
 }
 
-static WATCH: [JobKind; 1] = [watch::WATCH];
+static WATCH: [JobKind; 1] = [watch_job::WATCH];
 
 /// The runner of a host that listens to providers, until it is dropped.
 pub struct Watcher {

@@ -5,7 +5,7 @@ use model::calendar::{Event, EventType};
 use storage::api_keys;
 use storage::items::{self, Item};
 use storage::locked::ConnectionLock;
-use switchboard::resources::events::bounds;
+use switchboard::local_copy::event_span::bounds;
 
 use crate::TestServer;
 

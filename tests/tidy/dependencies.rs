@@ -13,7 +13,7 @@ const HOMES: [(&str, &[&str]); 19] = [
     ("rusqlite", &["host/storage/src/", "host/storage/examples/"]),
     ("sqlx", &["host/storage/src/"]),
     ("oauth2", &["host/src/connections/"]),
-    ("jsonwebtoken", &["host/src/jwks/", "host/src/push/jwt.rs"]),
+    ("jsonwebtoken", &["host/src/app/jwks/", "host/src/push/jwt.rs"]),
     ("hyper_rustls", &["host/runtime/src/outbound/"]),
     ("hyper_util::client", &["host/runtime/src/outbound/"]),
     (

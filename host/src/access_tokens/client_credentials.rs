@@ -6,8 +6,8 @@ use model::application::NewApiKey;
 use storage::api_keys::{self, ApiKey};
 
 use crate::access_tokens::{New, Outcome, TokenError};
-use crate::answer::Attempt;
 use crate::app::App;
+use crate::app::stored_response::Attempt;
 
 /// Makes a token of `parent` with what `narrowed` has, which the caller has checked to be no more than the key has.
 pub async fn issue(app: &App, parent: &ApiKey, narrowed: NewApiKey, attempt: &Attempt) -> Result<Outcome> {

@@ -15,8 +15,8 @@ use subtle::ConstantTimeEq;
 
 use crate::access_tokens::refresh::{expiry, new_refresh_token};
 use crate::access_tokens::{New, Outcome, TokenError};
-use crate::answer::Attempt;
 use crate::app::App;
+use crate::app::stored_response::Attempt;
 
 /// What a client sends. The verifier has the form that RFC 7636, section 4.1, gives it.
 #[derive(Clone)]

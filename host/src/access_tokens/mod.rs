@@ -12,8 +12,8 @@ use serde_json::json;
 use storage::Tx;
 use storage::api_keys::{self, ApiKey, KeyKind};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 
 /// How long an access token works unless another time is asked for, and what can be asked for, in seconds.
 pub const LIFE_S: i64 = 900;

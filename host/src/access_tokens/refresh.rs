@@ -3,13 +3,12 @@
 
 use base::error::{Error, Result};
 use base::scopes::holds;
-use storage::Tx;
 use storage::api_keys::{self, ApiKey};
-use storage::token_grants;
+use storage::{Tx, token_grants};
 
 use crate::access_tokens::{New, Outcome, TokenError};
-use crate::answer::Attempt;
 use crate::app::App;
+use crate::app::stored_response::Attempt;
 
 const PREFIX: &str = "uc_rt_";
 /// What the signed part begins with, so that it is nothing else that this service signs.
@@ -28,12 +27,12 @@ pub struct RefreshRequest {
 }
 
 /// When a grant ends that was made then, and is used now (ms since 1970).
-pub(super) fn expiry(created_at: i64, now: i64) -> i64 {
+pub(crate) fn expiry(created_at: i64, now: i64) -> i64 {
     (now + IDLE_MS).min(created_at + AGE_MS)
 }
 
 /// A refresh token tells its grant and generation, signed: a forged one is refused without a look at the database.
-pub(super) fn new_refresh_token(app: &App, grant_id: &str, generation: i64) -> String {
+pub(crate) fn new_refresh_token(app: &App, grant_id: &str, generation: i64) -> String {
     let random = hex::encode(app.entropy.bytes::<16>());
     let text = format!("{PURPOSE}:{grant_id}:{generation}:{random}");
     format!("{PREFIX}{}", app.keyring.signed(text.as_bytes()))

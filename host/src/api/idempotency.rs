@@ -10,13 +10,14 @@ use axum::response::Response;
 use base::error::{Code, Refusal, Result, invalid};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use storage::idempotency::{self as table, NewClaim, StoredAnswer};
+use storage::idempotency as table;
+use storage::idempotency::{NewClaim, StoredAnswer};
 
-use crate::answer::{Attempt, Claim};
-use crate::api::caller::Caller;
-use crate::api::error::{Failed, is_of_the_moment};
-use crate::api::fingerprint::of_parts;
+use crate::api::access::api_key::Caller;
+use crate::api::request::fingerprint::of_parts;
+use crate::api::response::error::{Failed, is_of_the_moment};
 use crate::app::App;
+use crate::app::stored_response::{Attempt, Claim};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -217,7 +218,7 @@ async fn expire(app: &App, claim: &Claim) -> Result<()> {
 }
 
 async fn store(app: &App, attempt: &Attempt, parts: &http::response::Parts, body: &Bytes) -> Result<()> {
-    let mut answer = crate::answer::Answer::json(parts.status.as_u16(), body.clone());
+    let mut answer = crate::app::stored_response::Answer::json(parts.status.as_u16(), body.clone());
     for (name, fixed) in
         [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")]
     {

@@ -12,7 +12,7 @@ use storage::job_admin::{self, Count};
 use storage::sync_states::{self, Lag};
 
 use crate::app::App;
-use crate::metrics::Metrics;
+use crate::app::metrics::Metrics;
 
 /// The media type of the page: OpenMetrics, which Prometheus reads.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

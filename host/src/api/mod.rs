@@ -1,41 +1,20 @@
 //! What every operation shares, one file per promise of the contract. `promises` below is the order in which they are kept.
 
-pub mod asker;
-pub mod body;
+pub mod access;
 pub mod book;
-pub mod callback_page;
-pub mod callback_texts;
-pub mod caller;
-pub mod client_auth;
-pub mod collections;
-pub mod contents;
-pub mod cors;
+pub mod callback;
 pub mod docs;
-pub mod error;
-pub mod etag;
-pub mod feed;
-pub mod fingerprint;
-mod finish;
-pub mod form;
 pub mod idempotency;
-pub mod json;
-pub mod key_lookups;
-pub mod key_restrictions;
-pub mod mail;
 pub mod metrics;
-pub mod oauth_error;
 pub mod openapi;
 pub mod operation;
 pub mod operations;
-pub mod page;
-pub mod rate_limit;
-mod received;
-pub mod reply;
-pub mod request_id;
-mod small_body;
+pub mod pagination;
+pub mod request;
+pub mod response;
+pub mod shared;
 pub mod system;
 pub mod track;
-mod unread;
 pub mod v1;
 
 use std::net::IpAddr;
@@ -50,18 +29,18 @@ use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, Method, StatusCode};
 use storage::api_keys::ApiKey;
 
-use crate::api::body::{Bodies, Read};
-use crate::api::caller::Caller;
-use crate::api::cors::{Origin, Readers, Sites};
-use crate::api::error::ApiError;
-use crate::api::key_lookups::KeyLookups;
+use crate::api::access::api_key::Caller;
+use crate::api::access::cors::{Origin, Readers, Sites};
+use crate::api::access::key_lookups::KeyLookups;
+use crate::api::access::rate_limit::{Class, Limiters, Standing};
 use crate::api::operation::Operation;
 use crate::api::operations::Operations;
-use crate::api::rate_limit::{Class, Limiters, Standing};
-use crate::api::request_id::RequestId;
+use crate::api::request::body::{Bodies, Read};
+use crate::api::request::request_id::RequestId;
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::freshness::Reading;
-use crate::usage::Kind;
+use crate::app::freshness::Reading;
+use crate::app::usage::Kind;
 
 /// The state of the shared promises.
 #[derive(Clone)]
@@ -128,7 +107,7 @@ struct Seen {
 async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let app = &gate.app;
     let (started, arrived) = (app.now(), Instant::now());
-    let request_id = request_id::new(&app.clock, &app.entropy);
+    let request_id = crate::api::request::request_id::new(&app.clock, &app.entropy);
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
@@ -136,12 +115,16 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.of(&request).or_else(public);
-    let ip = caller::client_ip(caller::peer(&request), request.headers(), &app.config.trusted_proxies);
+    let ip = crate::api::access::api_key::client_ip(
+        crate::api::access::api_key::peer(&request),
+        request.headers(),
+        &app.config.trusted_proxies,
+    );
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
-    let challenge = is_oauth.then(|| client_auth::challenge(request.headers()));
+    let challenge = is_oauth.then(|| crate::api::access::client_auth::challenge(request.headers()));
     let (origin, is_options) = (Origin::of(request.headers()), method == Method::OPTIONS);
     let is_public = operation.as_deref().is_some_and(|o| o.public);
-    let (request, rest) = unread::lend(request);
+    let (request, rest) = crate::api::request::unread_body::lend(request);
     let response = if is_options {
         let of = (route.as_str(), request.headers(), ip);
         let response = options(&gate, of, is_public, &mut seen, started).await;
@@ -155,17 +138,17 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
             }
             Err(e) => {
                 drop(request);
-                error::response(e, &seen.request_id)
+                crate::api::response::error::response(e, &seen.request_id)
             }
         }
     };
     let response = match challenge {
-        Some(challenge) => oauth_error::translated(response, challenge).await,
+        Some(challenge) => crate::api::response::oauth_error::translated(response, challenge).await,
         None => response,
     };
-    let mut response = finish::settle(response, &seen.request_id, seen.standing);
+    let mut response = crate::api::response::finish::settle(response, &seen.request_id, seen.standing);
     let readers = Readers::of(is_public || is_options, seen.key.as_deref());
-    cors::expose((app, &gate.sites), (origin, ip), &readers, &mut response).await;
+    crate::api::access::cors::expose((app, &gate.sites), (origin, ip), &readers, &mut response).await;
     count(&gate, &seen, &route, response.status(), started);
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
     note(&seen, &method, &route, response.status(), app.now() - started);
@@ -185,10 +168,10 @@ async fn options(
     let limit = app.config.anonymous_per_minute;
     seen.standing = gate.limiters.take_of_address(Class::Anonymous, ip, limit, now);
     match within(seen.standing).and_then(|()| gate.operations.methods(route).ok_or_else(no_operation)) {
-        Err(e) => error::response(e, &seen.request_id),
+        Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(methods) => {
             let readers = Readers::of(is_public, None);
-            cors::options((app, &gate.sites), (headers, ip), &methods, &readers).await
+            crate::api::access::cors::options((app, &gate.sites), (headers, ip), &methods, &readers).await
         }
     }
 }
@@ -232,9 +215,10 @@ async fn admit(
         seen.standing = anonymous();
         return within(seen.standing);
     }
-    let with_password = operation.filter(|o| o.oauth_errors).map(|_| client_auth::as_key(headers));
+    let with_password =
+        operation.filter(|o| o.oauth_errors).map(|_| crate::api::access::client_auth::as_key(headers));
     let headers = with_password.as_deref().unwrap_or(headers);
-    let caller = match caller::authenticate(app, &gate.key_lookups, headers, ip).await {
+    let caller = match crate::api::access::api_key::authenticate(app, &gate.key_lookups, headers, ip).await {
         Ok(caller) => caller,
         // The store says nothing of this key now, which is nobody's failure.
         Err(e) if e.code() == Some(Code::Overloaded) => return Err(e),
@@ -247,7 +231,7 @@ async fn admit(
         }
     };
     seen.key = Some(caller.key.clone());
-    if let Err(e) = caller::check_allowlists(&caller, headers) {
+    if let Err(e) = crate::api::access::api_key::check_allowlists(&caller, headers) {
         // Contract, Authentication 5: before any work, so it does not touch the key's budget either.
         seen.standing = anonymous();
         within(seen.standing)?;
@@ -268,7 +252,7 @@ async fn admit(
 /// Whether the request carries a key, right or wrong. Another scheme in `Authorization`, such as the `Basic` of a browser behind a
 /// proxy, is none.
 fn sends_key(headers: &HeaderMap) -> bool {
-    !matches!(caller::presented(headers), Ok(None | Some("")))
+    !matches!(crate::api::access::api_key::presented(headers), Ok(None | Some("")))
 }
 
 /// Refuses what is over a budget.
@@ -301,11 +285,17 @@ async fn run(
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
         let reading = Reading::default();
         request.extensions_mut().insert(reading.clone());
-        return finish::aged(finished(next.run(request).await, seen), &reading, app.now());
+        return crate::api::response::finish::aged(
+            finished(next.run(request).await, seen),
+            &reading,
+            app.now(),
+        );
     };
     let tenant = &caller.tenant().application_id;
-    match body::read(&gate.bodies, &app.compute, tenant, operation.max_body, request).await {
-        Err(e) => error::response(e, &seen.request_id),
+    match crate::api::request::body::read(&gate.bodies, &app.compute, tenant, operation.max_body, request)
+        .await
+    {
+        Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(read) if operation.is_write() => Box::pin(write(app, caller, seen, read, next)).await,
         Ok(Read { request, held, .. }) => {
             let response = finished(next.run(request).await, seen);
@@ -325,14 +315,14 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) 
         body: &fingerprint,
     };
     match idempotency::begin(app, caller, &claim).await {
-        Err(e) => error::response(e, &seen.request_id),
+        Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(idempotency::Next::Replay(response)) => *response,
         Ok(idempotency::Next::Run(attempt)) => {
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
             let work = storage::lane::Lane::current().spawn(async move {
-                let response = finish::with_envelope(next.run(request).await, &id);
+                let response = crate::api::response::finish::with_envelope(next.run(request).await, &id);
                 drop(held);
                 idempotency::finish(&app, &attempt, response).await
             });
@@ -342,11 +332,14 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) 
 }
 
 fn panicked(request_id: &str) -> Response {
-    error::response(Error::Internal(anyhow::anyhow!("the handler panicked")), request_id)
+    crate::api::response::error::response(
+        Error::Internal(anyhow::anyhow!("the handler panicked")),
+        request_id,
+    )
 }
 
 fn finished(response: Response, seen: &Seen) -> Response {
-    finish::with_envelope(response, &seen.request_id)
+    crate::api::response::finish::with_envelope(response, &seen.request_id)
 }
 
 fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
@@ -357,5 +350,10 @@ fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
         400.. => "clientError",
         _ => "success",
     };
-    gate.app.usage.add(&caller.key, caller.ip, at, Kind::at(at, finish::surface_of(route), outcome));
+    gate.app.usage.add(
+        &caller.key,
+        caller.ip,
+        at,
+        Kind::at(at, crate::api::response::finish::surface_of(route), outcome),
+    );
 }

@@ -6,7 +6,7 @@ use http::Method;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use crate::api::body::{MAX_BODY, MAX_BODY_WITH_FILES};
+use crate::api::request::body::{MAX_BODY, MAX_BODY_WITH_FILES};
 
 /// The scope of an operation that any valid key may call.
 pub const ANY_KEY: &str = "";
@@ -199,7 +199,7 @@ fn camel(segment: &str) -> String {
 /// Rows with their handlers. `get`, `post`, `patch` and `delete` add a row; what is chained after it documents that row.
 pub struct Routes<S = ()> {
     tag: &'static str,
-    pub(super) rows: Vec<(Operation, MethodRouter<S>)>,
+    pub(crate) rows: Vec<(Operation, MethodRouter<S>)>,
 }
 
 impl<S: Clone + Send + Sync + 'static> Routes<S> {

@@ -16,10 +16,9 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
-use crate::api::caller::client_ip;
-use crate::api::caller::peer;
+use crate::api::access::api_key::{client_ip, peer};
+use crate::api::access::rate_limit::{Class, Limiters};
 use crate::api::operations::Operations;
-use crate::api::rate_limit::{Class, Limiters};
 use crate::api::{docs, metrics, openapi};
 use crate::app::App;
 

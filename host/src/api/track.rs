@@ -10,9 +10,8 @@ use axum::response::Response;
 use axum::routing::get;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use crate::api::caller::client_ip;
-use crate::api::caller::peer;
-use crate::api::rate_limit::{Class, Limiters, Standing};
+use crate::api::access::api_key::{client_ip, peer};
+use crate::api::access::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
 use crate::tracking::hits::{self, Visitor};
 use crate::tracking::{PATH, Target};

@@ -9,11 +9,11 @@ use serde_json::Value;
 use storage::Tx;
 use storage::scheduling::bookings::BookingRow;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::{self, Held, TRIES, Viewer};
 use crate::bookings::confirm::MAX_REASON;
-use crate::bookings::held::{HostLocks, contended};
+use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::{list, policy, state};
 
 /// Who cancels which booking, and why.

@@ -10,14 +10,14 @@ use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::meeting_events::MeetingEventRow;
 use storage::scheduling::meetings::MeetingRow;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::bookings::held::{HeldMeeting, HostLocks, contended};
+use crate::app::event_log::{self, Note, Origin};
+use crate::app::stored_response::{Answer, Attempt};
+use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
 use crate::bookings::{state, view};
-use crate::log::{self, Note, Origin};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 /// How often a change is tried again that another one came before.
 pub const TRIES: usize = 5;
@@ -151,7 +151,7 @@ pub async fn write(
         })
         .collect();
     if !notes.is_empty() {
-        log::append(tx, app, &row.tenant, notes).await?;
+        event_log::append(tx, app, &row.tenant, notes).await?;
     }
     Ok(())
 }

@@ -14,14 +14,14 @@ use storage::Tx;
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::{event_types, meeting_events, meetings, reserved_times};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::{self, Held, TRIES, Viewer};
-use crate::bookings::held::{HostLocks, contended, unavailable};
+use crate::bookings::locked_meeting::{HostLocks, contended, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
-use crate::bookings::{due, gather, list, schedules, state};
-use crate::resources::Asker;
+use crate::bookings::{engine_input, list, schedules, state, timed_transitions};
+use crate::connections::request_context::Asker;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -69,9 +69,9 @@ async fn ensure_free(app: &App, asker: &Asker, row: &BookingRow) -> Result<()> {
     let rules = rules::of(&event_type, (row.end_at - row.start_at) / MINUTE_MS)?;
     let range = Interval::new(row.start_at, row.start_at.saturating_add(1));
     let own = meeting_events::of_meeting(reader, &row.meeting_id).await?;
-    let mut ignored = gather::unwanted(app, &event_type).await?;
+    let mut ignored = engine_input::unwanted(app, &event_type).await?;
     ignored.extend(own.into_iter().filter_map(|event| event.event_id));
-    let busy = gather::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
+    let busy = engine_input::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
     let at = Interval::new(row.start_at, row.end_at);
     let at = at.widen(meeting.buffer_before_ms, meeting.buffer_after_ms);
     let is_closed = event_type.free_busy_failure == FreeBusyFailure::Closed;
@@ -83,7 +83,7 @@ async fn ensure_free(app: &App, asker: &Asker, row: &BookingRow) -> Result<()> {
             Ok(busy) if busy.iter().any(|other| other.overlaps(at)) => {
                 return Err(unavailable("the host has something else at this time"));
             }
-            Err(_) if is_closed => return Err(gather::unknown()),
+            Err(_) if is_closed => return Err(engine_input::unknown()),
             _ => {}
         }
     }
@@ -115,7 +115,7 @@ async fn write(
     let shown = (&mut held.seat, held.of.events.as_slice());
     change::write(tx, app, shown, (Party::Api, &["confirmed"], &[]), now).await?;
     held.of.wake(tx, now).await?;
-    due::enqueue_completion(tx, &held.seat.row, now).await?;
+    timed_transitions::enqueue_completion(tx, &held.seat.row, now).await?;
     held.tell(tx, MailKind::Confirmed, now).await?;
     Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
 }

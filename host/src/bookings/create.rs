@@ -16,16 +16,16 @@ use scheduling::rules::{Question, Rules};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::sold_out_slots::Moment;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::decide::{self, Stop, Wanted};
-use crate::bookings::gather::{self, Busy};
-use crate::bookings::held::unavailable;
+use crate::bookings::engine_input::{self, Busy};
 use crate::bookings::links::{self, Bookable};
+use crate::bookings::locked_meeting::unavailable;
 use crate::bookings::notify::sender;
-use crate::bookings::{hourly, new_booking, rules, turns, view};
-use crate::resources::Asker;
-use crate::sold_out::Moment;
+use crate::bookings::{invitee_limit, new_booking, rotation, rules, view};
+use crate::connections::request_context::Asker;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -51,7 +51,7 @@ impl By {
     /// How many bookings an address can make in the application within an hour; none: as many as it likes.
     fn most_an_hour(self) -> Option<u32> {
         match self {
-            By::Page | By::BrowserKey => Some(hourly::MOST),
+            By::Page | By::BrowserKey => Some(invitee_limit::MOST),
             By::ServerKey => None,
         }
     }
@@ -175,9 +175,9 @@ async fn prepare(
     let (question, slot) = look(app, (&bookable, &rules), &name, start_ms).await?;
     let asked = asked(&bookable.body, (&question, &slot), lessons);
     let is_partial = (0..bookable.body.hosts.len()).any(|index| is_left_out(&bookable.body, &asked, index));
-    let ignored = gather::unwanted(app, &bookable.body).await?;
+    let ignored = engine_input::unwanted(app, &bookable.body).await?;
     let (of, range) = ((&bookable.body, &rules), decide::starting_at(start_ms));
-    let busy = gather::busy_of(app, asker, of, range, ignored, (&asked, lessons.until)).await;
+    let busy = engine_input::busy_of(app, asker, of, range, ignored, (&asked, lessons.until)).await;
     let mut warnings = warnings.to_vec();
     let is_told = bookable.body.notifications.invitee;
     if is_told && !sender::is_there_one(app, &bookable.row.tenant, &bookable.body).await? {
@@ -213,9 +213,9 @@ async fn look(
     let began = app.sold_out.moment();
     let (reader, body, range) = (app.db.reader(), &bookable.body, decide::starting_at(start_ms));
     let nothing: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
-    let stored = gather::stored(reader, &bookable.row.id, (body, rules), range).await?;
-    let mut question = gather::question(body, rules.clone(), range, (&nothing, &stored), app.now())?;
-    turns::count(reader, &bookable.row, &mut question, start_ms).await?;
+    let stored = engine_input::stored(reader, &bookable.row.id, (body, rules), range).await?;
+    let mut question = engine_input::question(body, rules.clone(), range, (&nothing, &stored), app.now())?;
+    rotation::count(reader, &bookable.row, &mut question, start_ms).await?;
     let found = Oracle::new(&question).at(start_ms);
     match found {
         Ok(slot) => Ok((question, slot)),
@@ -286,7 +286,8 @@ mod tests {
     fn question(body: &EventType) -> Question {
         let rules = rules::of(body, 30).unwrap();
         let busy: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
-        gather::question(body, rules, Interval::new(0, 1), (&busy, &gather::Stored::default()), 0).unwrap()
+        engine_input::question(body, rules, Interval::new(0, 1), (&busy, &engine_input::Stored::default()), 0)
+            .unwrap()
     }
 
     fn lessons(reads_all: bool, gone: &[&str]) -> Lessons {

@@ -13,23 +13,25 @@ use scheduling::rules::{Question, Rules};
 use serde_json::Value;
 use storage::Tx;
 use storage::locked::ConnectionLock;
-use storage::scheduling::bookings::{self as table, BookingRow};
+use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::event_types::{self, EventTypeRow};
-use storage::scheduling::links;
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::reserved_times::{self, NewReserved, Part};
+use storage::scheduling::{bookings as table, links};
 use url::Url;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::bookings::gather::{self, Busy};
-use crate::bookings::held::{find_join_url, unavailable};
+use crate::app::event_log::{self, Note, Origin};
+use crate::app::stored_response::{Answer, Attempt};
+use crate::bookings::engine_input::{self, Busy};
 use crate::bookings::links::Bookable;
+use crate::bookings::locked_meeting::{find_join_url, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
-use crate::bookings::{due, event_job, hourly, manage_token, new_booking, schedules, state, turns, view};
-use crate::log::{self, Note, Origin};
+use crate::bookings::{
+    event_job, invitee_limit, manage_token, new_booking, rotation, schedules, state, timed_transitions, view,
+};
 
 /// A booking that is to be decided.
 #[derive(Clone)]
@@ -117,7 +119,7 @@ pub async fn book(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> 
     let most_an_hour = wanted.most_an_hour;
     let answer = write(tx, app, wanted, (&meeting, &events, is_new), email.clone()).await?;
     if let Some(most) = most_an_hour {
-        hourly::check(tx, &row.tenant, &email, most, now).await?;
+        invitee_limit::check(tx, &row.tenant, &email, most, now).await?;
     }
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(answer)
@@ -128,9 +130,9 @@ async fn look(tx: &mut Tx, wanted: &Wanted, row: &EventTypeRow, now: i64) -> Res
     let (body, rules) = (&wanted.bookable.body, &wanted.rules);
     let start_ms = wanted.booking.start.as_millis();
     let range = starting_at(start_ms);
-    let stored = gather::stored(&mut *tx, &row.id, (body, rules), range).await?;
-    let mut question = gather::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
-    turns::count(&mut *tx, row, &mut question, start_ms).await?;
+    let stored = engine_input::stored(&mut *tx, &row.id, (body, rules), range).await?;
+    let mut question = engine_input::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
+    rotation::count(&mut *tx, row, &mut question, start_ms).await?;
     let found = Oracle::new(&question).at(start_ms);
     match found {
         Ok(slot) => Ok((question, slot)),
@@ -161,7 +163,7 @@ pub fn refused(refusal: &Refusal) -> Error {
         Refusal::LimitReached(_) => {
             unavailable("no more meetings of this event type take place in that period")
         }
-        Refusal::Unknown(_) => gather::unknown(),
+        Refusal::Unknown(_) => engine_input::unknown(),
     }
 }
 
@@ -333,7 +335,7 @@ async fn write(
         metadata,
         etag: String::new(),
         version: 1,
-        confirm_by: is_pending.then(|| due::confirm_by(&bookable.body, meeting.start_at, now)),
+        confirm_by: is_pending.then(|| timed_transitions::confirm_by(&bookable.body, meeting.start_at, now)),
         manage_version: 1,
         created_at: now,
         updated_at: now,
@@ -354,13 +356,13 @@ async fn write(
         origin: Origin::Api,
         resource: Some(whole.clone()),
     });
-    log::append(tx, app, &row.tenant, notes.into()).await?;
+    event_log::append(tx, app, &row.tenant, notes.into()).await?;
     for event in events.iter().filter(|_| is_new) {
         event_job::enqueue(tx, &row.tenant, (&event.meeting_id, &event.connection_id), now).await?;
     }
     match is_pending {
-        true => due::enqueue_expiry(tx, &row, now).await?,
-        false => due::enqueue_completion(tx, &row, now).await?,
+        true => timed_transitions::enqueue_expiry(tx, &row, now).await?,
+        false => timed_transitions::enqueue_completion(tx, &row, now).await?,
     }
     let kind = if is_pending { MailKind::Pending } else { MailKind::Confirmed };
     queue::enqueue(tx, (&row, &booking), Some(&bookable.body), kind, now).await?;

@@ -10,8 +10,8 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::MeetingRow;
 
 use crate::app::App;
+use crate::app::event_log::{self, Note, Origin};
 use crate::bookings::view;
-use crate::log::{self, Note, Origin};
 
 /// Delays after the first failures, ms.
 const FIRST_DELAYS_MS: [i64; 5] = [10_000, 60_000, 300_000, 1_800_000, 7_200_000];
@@ -106,7 +106,7 @@ async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
             resource: Some(whole),
         });
     }
-    log::append(tx, app, &row.tenant, notes).await?;
+    event_log::append(tx, app, &row.tenant, notes).await?;
     Ok(())
 }
 

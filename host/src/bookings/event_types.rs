@@ -9,15 +9,17 @@ use base::input::merge_patch;
 use model::scheduling::event_type::{EventType, HostRole};
 use serde_json::{Map, Value, json};
 use storage::Tx;
-use storage::scheduling::event_types::{self as table, EventTypeRow};
+use storage::scheduling::event_types as table;
+use storage::scheduling::event_types::EventTypeRow;
 use storage::scheduling::links::{self, LinkRow};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::event_log::{self, Note, Origin};
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::{hosts, input, schedules, view};
-use crate::log::{self, Note, Origin};
-use crate::resources::{Asker, Expected};
-use crate::sync::begin::Following;
+use crate::connections::request_context::Asker;
+use crate::sync::subscribe::Following;
+use crate::writes::etag::Expected;
 
 /// Fields that an event type always has.
 const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
@@ -286,7 +288,7 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
         tell(tx, app, &after.row, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
     }
     if begun.has_more || (after.body.active && !before.body.active) {
-        // Its hosts have more calendars than are followed at once, or some of before they were followed (`bookings::following`).
+        // Its hosts have more calendars than are followed at once, or some of before they were followed (`bookings::calendar_subscriptions`).
         table::set_calendars_due(tx, &after.row.id, Some(after.row.updated_at)).await?;
     }
     following.write(tx, app, &after.row.tenant).await?;
@@ -358,7 +360,7 @@ async fn tell(
         origin: Origin::Api,
         resource,
     };
-    log::append(tx, app, &row.tenant, vec![note]).await?;
+    event_log::append(tx, app, &row.tenant, vec![note]).await?;
     Ok(())
 }
 

@@ -10,21 +10,21 @@ use model::scheduling::event_type::EventType;
 use serde::Deserialize;
 use storage::Tx;
 use storage::jobs::{self, Job};
-use storage::scheduling::bookings;
-use storage::scheduling::event_types;
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::{bookings, event_types};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::freshness::Reading;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::{self, Seat};
 use crate::bookings::event_step::{self, Known, Step};
 use crate::bookings::{event_body, event_failure, join_link};
+use crate::connections::request_context::Asker;
 use crate::connections::throttle;
-use crate::freshness::Reading;
 use crate::resources::events::respond;
 use crate::resources::events::write::{self, Manner};
-use crate::resources::{Asker, Expected};
+use crate::writes::etag::Expected;
 
 /// Steps of one turn. More than that can only be needed when the meeting is changed all the time.
 const MAX_STEPS: usize = 8;

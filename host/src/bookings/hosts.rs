@@ -10,10 +10,12 @@ use storage::connections::Connection;
 use storage::items::{self, Item};
 
 use crate::app::App;
+use crate::app::resource_kind::Kind;
 use crate::bookings::event_body;
-use crate::resources::{Asker, Kind, collections};
-use crate::sync::begin::Beginning;
-use crate::sync::{self, Scope};
+use crate::connections::request_context::Asker;
+use crate::sync;
+use crate::sync::scope::Scope;
+use crate::sync::subscribe::Beginning;
 
 /// Calendars of an account that are looked at for the one that is written to.
 const MAX_CALENDARS: i64 = 1_000;
@@ -28,7 +30,7 @@ const MAX_AT_ONCE: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub struct Begun {
     pub calendars: Vec<Beginning>,
-    /// There are more, which are left to the background (`bookings::following`).
+    /// There are more, which are left to the background (`bookings::calendar_subscriptions`).
     pub has_more: bool,
 }
 
@@ -141,7 +143,7 @@ async fn begin(
 ) -> Result<Begun> {
     let mut begun = Begun::default();
     for item in to_follow(host, calendars) {
-        let beginning = Beginning::of(app, connection, collections::scope(item)?).await?;
+        let beginning = Beginning::of(app, connection, crate::sync::scope::scope(item)?).await?;
         let Some(beginning) = beginning else { continue };
         if begun.calendars.len() >= most {
             begun.has_more = true;

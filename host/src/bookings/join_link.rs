@@ -4,20 +4,16 @@
 use base::error::Result;
 use model::scheduling::booking::Party;
 use model::scheduling::event_type::EventType;
-use storage::Tx;
-use storage::connections as connection_table;
-use storage::items;
 use storage::jobs::Job;
-use storage::scheduling::bookings;
-use storage::scheduling::meeting_events;
+use storage::scheduling::{bookings, meeting_events};
+use storage::{Tx, connections as connection_table, items};
 
 use crate::app::App;
 use crate::bookings::change::{self, Seat};
 use crate::bookings::conference::{self, Progress};
-use crate::bookings::held::HeldMeeting;
+use crate::bookings::locked_meeting::HeldMeeting;
 use crate::bookings::notify::queue;
 use crate::connections;
-use crate::resources::collections;
 use crate::sync::ensure_fresh;
 
 /// What the kinds of entries in the log that tell of the link end with, after `booking.`.
@@ -87,5 +83,5 @@ async fn read_calendar(app: &App, job: &Job) -> Result<()> {
     let Some((event, connection)) = event.zip(connection) else { return Ok(()) };
     connections::usable(&connection)?;
     let Some(calendar) = items::any(reader, &job.tenant, &event.calendar_id).await? else { return Ok(()) };
-    ensure_fresh(app, &connection, &collections::scope(&calendar)?, true).await
+    ensure_fresh(app, &connection, &crate::sync::scope::scope(&calendar)?, true).await
 }

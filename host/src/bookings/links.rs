@@ -8,14 +8,15 @@ use model::scheduling::event_type::EventType;
 use model::scheduling::slots::{BookingLink, Branding, NewBookingLink, PublicHost, PublicPlace};
 use serde_json::Value;
 use storage::Tx;
-use storage::scheduling::event_types::{self as event_type_rows, EventTypeRow};
-use storage::scheduling::links::{self as table, LinkRow};
+use storage::scheduling::event_types::EventTypeRow;
+use storage::scheduling::links::LinkRow;
+use storage::scheduling::{event_types as event_type_rows, links as table};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::event_types::{self, Stored};
 use crate::bookings::{handle, input, rules, schedules};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 /// An event type that can be booked.
 #[derive(Clone)]

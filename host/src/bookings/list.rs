@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use base::error::{Result, not_found};
 use base::ids;
 use serde::Serialize;
-use storage::scheduling::bookings::{self as table, BookingRow, Of, Stretch};
+use storage::scheduling::bookings as table;
+use storage::scheduling::bookings::{BookingRow, Of, Stretch};
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 
-use crate::answer::Answer;
 use crate::app::App;
+use crate::app::stored_response::Answer;
 use crate::bookings::change::Seat;
 use crate::bookings::view;
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 /// Rows that are read at a time.
 const CHUNK: usize = 200;

@@ -10,7 +10,7 @@ use storage::scheduling::notices::{self, Notice};
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::{due, event_job};
+use crate::bookings::{event_job, timed_transitions};
 
 /// Rows of each kind that are found at a time; the rest is found an hour later.
 const AT_A_TIME: i64 = 500;
@@ -95,8 +95,8 @@ async fn changes(app: &App) -> Result<()> {
                 }
                 for Overdue { id, tenant, status } in &ended {
                     let job = match status.as_str() {
-                        "pending" => due::expire_at(id, tenant, now),
-                        _ => due::complete_at(id, tenant, now),
+                        "pending" => timed_transitions::expire_at(id, tenant, now),
+                        _ => timed_transitions::complete_at(id, tenant, now),
                     };
                     jobs::enqueue(tx, &job, now).await?;
                 }

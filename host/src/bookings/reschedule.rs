@@ -19,15 +19,15 @@ use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::{event_types, meeting_events, reserved_times};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::{self, Held, Seat, TRIES, Viewer};
-use crate::bookings::gather::{self, Busy};
-use crate::bookings::held::{HeldMeeting, HostLocks, contended, find_join_url, unavailable};
+use crate::bookings::engine_input::{self, Busy};
+use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended, find_join_url, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
-use crate::bookings::{decide, due, list, policy, schedules, state, turns, view};
-use crate::resources::Asker;
+use crate::bookings::{decide, list, policy, rotation, schedules, state, timed_transitions, view};
+use crate::connections::request_context::Asker;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -158,13 +158,13 @@ async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> 
     let rules = rules::of(&event_type, minutes)?;
     let meeting = meetings::find(reader, &seat.row.meeting_id).await?;
     let is_alone = seat.is_alone_in(&meeting.ok_or_else(|| not_found("booking"))?);
-    let mut ignored = gather::unwanted(app, &event_type).await?;
+    let mut ignored = engine_input::unwanted(app, &event_type).await?;
     if is_alone {
         let own = meeting_events::of_meeting(reader, &seat.row.meeting_id).await?;
         ignored.extend(own.into_iter().filter_map(|event| event.event_id));
     }
     let range = decide::starting_at(start_ms);
-    let busy = gather::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
+    let busy = engine_input::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
     Ok(Wanted {
         request: request.clone(),
         booking_version: seat.row.version,
@@ -232,14 +232,15 @@ async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Res
     if is_asked {
         state::allows(held.seat.status()?, BookingStatus::Pending)?;
         held.seat.set_status(BookingStatus::Pending);
-        held.seat.row.confirm_by = Some(due::confirm_by(&wanted.event_type, wanted.start_ms, now));
+        held.seat.row.confirm_by =
+            Some(timed_transitions::confirm_by(&wanted.event_type, wanted.start_ms, now));
     }
     let shown = (&mut held.seat, held.of.events.as_slice());
     change::write(tx, app, shown, (request.by, words, &[]), now).await?;
     held.of.wake(tx, now).await?;
     match is_asked {
-        true => due::enqueue_expiry(tx, &held.seat.row, now).await?,
-        false => due::enqueue_completion(tx, &held.seat.row, now).await?,
+        true => timed_transitions::enqueue_expiry(tx, &held.seat.row, now).await?,
+        false => timed_transitions::enqueue_completion(tx, &held.seat.row, now).await?,
     }
     held.tell(tx, MailKind::Rescheduled, now).await?;
     let viewed = (request.sees_hosts, request.warnings.clone());
@@ -271,9 +272,9 @@ async fn choose(
 ) -> Result<(Vec<String>, Option<String>)> {
     let (row, _) = of.event_type.as_ref().ok_or_else(|| not_found("event type"))?;
     let (body, rules, range) = (&wanted.event_type, &wanted.rules, decide::starting_at(wanted.start_ms));
-    let stored = gather::stored(&mut *tx, &row.id, (body, rules), range).await?;
-    let mut question = gather::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
-    turns::count(&mut *tx, row, &mut question, wanted.start_ms).await?;
+    let stored = engine_input::stored(&mut *tx, &row.id, (body, rules), range).await?;
+    let mut question = engine_input::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
+    rotation::count(&mut *tx, row, &mut question, wanted.start_ms).await?;
     question.moved = wanted.is_alone.then(|| of.meeting.id.clone());
     question.only_hosts = policy::kept(body, &of.meeting.hosts);
     let slot = Oracle::new(&question).at(wanted.start_ms).map_err(|refusal| decide::refused(&refusal))?;

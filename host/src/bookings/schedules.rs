@@ -13,13 +13,15 @@ use model::scheduling::event_type::EventType;
 use scheduling::week_plan::WeekPlan;
 use serde_json::{Map, Value};
 use storage::Tx;
-use storage::scheduling::schedules::{self as table, ScheduleRow};
+use storage::scheduling::schedules as table;
+use storage::scheduling::schedules::ScheduleRow;
 use storage::sql::On;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::{input, rules, view};
-use crate::resources::{Asker, Expected};
+use crate::connections::request_context::Asker;
+use crate::writes::etag::Expected;
 
 /// Fields that a schedule always has.
 const REQUIRED: [&str; 2] = ["name", "timeZone"];

@@ -16,11 +16,11 @@ use storage::scheduling::{bookings, meeting_events, meetings};
 
 use crate::app::App;
 use crate::bookings::change::Seat;
-use crate::bookings::gather::{self, Busy};
+use crate::bookings::engine_input::{self, Busy};
 use crate::bookings::input::missing;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::{policy, rules, view};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_millis(2_500);
@@ -122,20 +122,20 @@ async fn find(
     let minutes = rules::duration(body, query.duration_minutes)?;
     let rules = rules::of(body, minutes)?;
     check_hosts(query, &bookable)?;
-    let mut ignored = gather::unwanted(app, body).await?;
+    let mut ignored = engine_input::unwanted(app, body).await?;
     let moved = match &query.reschedule_booking_id {
         Some(id) => moved(app, asker, &bookable, id).await?,
         None => Moved::default(),
     };
     ignored.extend(moved.ignored);
     let of = (body, &rules);
-    let busy = gather::busy(app, asker, of, range, ignored, DEADLINE).await;
+    let busy = engine_input::busy(app, asker, of, range, ignored, DEADLINE).await;
     let is_closed = body.free_busy_failure == FreeBusyFailure::Closed;
     if is_closed && is_unknown(body, &busy) {
-        return Err(gather::unknown());
+        return Err(engine_input::unknown());
     }
-    let stored = gather::stored(app.db.reader(), &bookable.row.id, of, range).await?;
-    let mut question = gather::question(body, rules, range, (&busy, &stored), app.now())?;
+    let stored = engine_input::stored(app.db.reader(), &bookable.row.id, of, range).await?;
+    let mut question = engine_input::question(body, rules, range, (&busy, &stored), app.now())?;
     question.moved = moved.meeting_id;
     question.only_hosts = both(query.host_ids.clone(), moved.only_hosts);
     let slots = search(app, asker, &question, (from_ms.unwrap_or(range.start), limit + 1)).await;

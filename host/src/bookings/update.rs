@@ -12,12 +12,13 @@ use storage::Tx;
 use storage::scheduling::bookings as table;
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::{self, Seat, TRIES};
-use crate::bookings::held::contended;
+use crate::bookings::locked_meeting::contended;
 use crate::bookings::{list, view};
-use crate::resources::{Asker, Expected};
+use crate::connections::request_context::Asker;
+use crate::writes::etag::Expected;
 
 /// A change that is not written yet.
 #[derive(Clone)]

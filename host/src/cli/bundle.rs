@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::config::Config;
+use crate::app::config::Config;
 
 /// Where the build puts connectors: below the current directory, or, for a binary that is started from elsewhere, beside it.
 pub fn find() -> Option<PathBuf> {

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::api;
+use crate::app::config::Config;
 use crate::cli::output::answer;
-use crate::config::Config;
 
 /// Print the OpenAPI 3.1 document of the API as JSON
 ///

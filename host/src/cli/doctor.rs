@@ -12,10 +12,10 @@ use storage::dialect::Dialect;
 use storage::{Db, migrations};
 
 use crate::app;
+use crate::app::config::Config;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;
 use crate::cli::store;
-use crate::config::Config;
 
 /// Less free space than this is a warning; less than a tenth of it a failure.
 const FREE_BYTES: u64 = 1 << 30;

@@ -15,7 +15,7 @@ use model::Instant;
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey, KeyKind};
 
-use crate::api::caller;
+use crate::api::access::api_key;
 use crate::app;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
@@ -113,7 +113,7 @@ impl Keys {
 fn check_networks(allowed: &[String]) -> Result<()> {
     for ip in allowed {
         ensure!(
-            caller::network(ip).is_some(),
+            api_key::network(ip).is_some(),
             "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
         );
     }

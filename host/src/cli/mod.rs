@@ -19,6 +19,7 @@ mod pools;
 mod serve;
 mod settings;
 mod store;
+pub mod telemetry;
 mod threads;
 mod urls;
 
@@ -31,7 +32,6 @@ use authoring::Fault;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::cli::threads::block_on;
-use crate::telemetry;
 
 const AFTER_HELP: &str = "\
 Try it:
@@ -125,7 +125,7 @@ fn logging(level: &str, work: impl Future<Output = Result<ExitCode>>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
+    use crate::app::config::Config;
 
     #[test]
     fn the_command_line_is_sound() {

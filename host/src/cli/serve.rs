@@ -17,14 +17,13 @@ use tokio::time::Instant;
 
 use crate::api;
 use crate::app::App;
+use crate::app::config::Config;
+use crate::app::supervise::{Backoff, supervised};
 use crate::cli::listener::Listener;
 use crate::cli::settings::{Resolved, Settings};
-use crate::cli::store;
 use crate::cli::threads::block_on;
-use crate::config::Config;
+use crate::cli::{store, telemetry};
 use crate::jobs;
-use crate::supervise::{Backoff, supervised};
-use crate::telemetry;
 
 /// From the signal to the end of the process at most.
 const DRAIN: Duration = Duration::from_secs(10);

@@ -12,13 +12,11 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use storage::PoolLimits;
 
-use crate::cli::bundle;
-use crate::cli::checks;
+use crate::app::config::{Config, VerdictFailure};
 use crate::cli::network::Network;
 use crate::cli::pools::PoolSettings;
-use crate::cli::urls;
-use crate::config::{Config, VerdictFailure};
-use crate::telemetry::Format;
+use crate::cli::telemetry::Format;
+use crate::cli::{bundle, checks, urls};
 
 /// How long readiness is refused before connections are, so that balancers notice in time.
 const DRAIN_DELAY_MS: u64 = 1_000;

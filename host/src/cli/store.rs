@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 use base::file_lock::FileLock;
 use storage::{Db, Options};
 
-use crate::config::Config;
+use crate::app::config::Config;
 
 fn options(config: &Config) -> Options {
     Options { pools: config.database_pools.clone(), ..Options::of(config.database()) }

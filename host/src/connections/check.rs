@@ -47,7 +47,7 @@ pub async fn run(
             addresses: Vec::new(),
             username: given.username.clone(),
         };
-        let target = call::Target {
+        let target = crate::connections::call_target::Target {
             provider: &manifest.name,
             tenant,
             connection_id: id,
@@ -82,7 +82,7 @@ pub fn surfaces(connector: &Loaded) -> Vec<String> {
 }
 
 /// Calls `lifecycle.check`. The calls of the interface `watch` are in `connections::watch_calls`.
-async fn ask(app: &App, target: &call::Target<'_>) -> Result<Account> {
+async fn ask(app: &App, target: &crate::connections::call_target::Target<'_>) -> Result<Account> {
     let op = call::Op { surface: Surface::Lifecycle, verb: Verb::Check, name: "check" };
     let checked: Result<call::Reply<Account>, _> =
         call::run(app, target, op, &json!({}), call::Options::default()).await;

@@ -4,14 +4,18 @@
 pub mod account;
 pub mod authorization;
 pub mod call;
-pub mod capabilities;
+pub mod call_target;
 pub mod check;
 pub mod credentials;
 pub mod new_tokens;
 pub mod oauth;
+pub mod provider_call;
 pub mod refresh;
+pub mod refresh_job;
 pub mod refusal;
+pub mod request_context;
 pub mod revocation;
+pub mod revoke_job;
 pub mod settings;
 pub mod state;
 pub mod stored;
@@ -20,6 +24,8 @@ mod token_life;
 pub mod token_refresh;
 pub mod view;
 pub mod watch_calls;
+pub mod watch_expiry;
+pub mod watch_reach;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -30,20 +36,17 @@ use model::Instant;
 use runtime::Loaded;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use storage::connections::{self as table, Connection};
+use storage::connections::Connection;
 use storage::locked::ConnectionLock;
-use storage::retention::purge;
-use storage::scheduling::host_gone;
 use storage::scheduling::meeting_events::EVENT_JOB;
-use storage::{Tx, job_claims, sync_states, token_grants, watches};
+use storage::{Tx, connections as table, job_claims, sync_states};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::event_log::{self, Note};
+use crate::app::stored_response::{Answer, Attempt};
 use crate::connections::check::Checked;
 use crate::connections::credentials::Given;
 use crate::connections::settings::connector;
-use crate::log::{self, Note};
-use crate::push::stop;
 
 /// Body of `POST /v1/connections`.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -228,7 +231,7 @@ async fn save_new(
 async fn insert(tx: &mut Tx, app: &App, connection: &Connection, body: String) -> Result<()> {
     table::insert(tx, connection).await?;
     let note = Note::of_connection(connection, "created", Some(body));
-    log::append(tx, app, &connection.tenant, vec![note]).await?;
+    event_log::append(tx, app, &connection.tenant, vec![note]).await?;
     Ok(())
 }
 
@@ -247,48 +250,10 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
     let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
     let body = view::json(app, &fresh, &states).to_string();
     let note = Note::of_connection(&fresh, change, Some(body));
-    log::append(tx, app, &fresh.tenant, vec![note]).await?;
+    event_log::append(tx, app, &fresh.tenant, vec![note]).await?;
     // What runs with the old credentials writes nothing more.
     job_claims::evict_of_connection(tx, lock, app.now()).await?;
     // Events of bookings that could not be written, or not be deleted, while the account could not be used.
     job_claims::hurry_of_connection(tx, lock, EVENT_JOB, app.now()).await?;
     Ok(())
-}
-
-/// Disconnects: the credentials go at once, and nothing of the local copy is found any more; its rows go step by step (`retention`). The id
-/// stays taken, the log keeps that it was there. Tokens that no other connection needs are revoked at the provider afterwards, as far as it
-/// takes part.
-pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
-    // With the credentials goes the right to stop them.
-    stop::stop_all(app, &connection).await;
-    let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
-    let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
-    let connection_id = connection.id.clone();
-    let kept = answer.clone();
-    held.db
-        .write(move |tx| {
-            Box::pin(async move {
-                let lock = ConnectionLock::take(tx, &connection.tenant, &connection.id).await?;
-                let lock = lock.ok_or_else(|| not_found("connection"))?;
-                let tokens = revocation::of(tx, &app, &lock).await?;
-                table::delete(tx, &lock, app.now()).await?;
-                token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
-                let note = Note::of_connection(&connection, "revoked", None);
-                log::append(tx, &app, &connection.tenant, vec![note]).await?;
-                watches::remove_of_connection(tx, &lock).await?;
-                job_claims::remove_of_connection(tx, &lock).await?;
-                purge::begin(tx, &connection.tenant, &connection.id, app.now()).await?;
-                host_gone::enqueue(tx, &connection.tenant, &connection.id, app.now()).await?;
-                if let Some((grant, given)) = &tokens {
-                    revocation::enqueue(tx, &app, (&lock.tenant, &lock.provider), grant, given).await?;
-                }
-                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
-                Ok::<_, Error>(())
-            })
-        })
-        .await?;
-    held.watches.remove(&connection_id);
-    held.opened.clear();
-    held.keys.clear();
-    Ok(answer)
 }

@@ -5,20 +5,20 @@ use std::time::Duration;
 use base::error::{Code, Error, Result};
 use model::Instant;
 use runtime::{ErrorClass, Rotation};
-use storage::connections::{self as table, Connection};
+use storage::connections::Connection;
 use storage::jobs::{self, NewJob};
 use storage::locked::ConnectionLock;
-use storage::token_refresh::{self as columns, Grant, RefreshState};
+use storage::token_refresh::{Grant, RefreshState};
 use storage::wakes::JobClass;
-use storage::{Tx, sync_states};
+use storage::{Tx, connections as table, sync_states, token_refresh as columns};
 
 use crate::app::App;
+use crate::app::event_log::{self, Note};
 use crate::connections::credentials::{self, Given};
 use crate::connections::oauth::scopes::{self, Granted};
 use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure};
 use crate::connections::token_life::TokenLife;
 use crate::connections::{revocation, view};
-use crate::log::{self, Note};
 
 /// The kind of the jobs that renew tokens before they are over; their keys are ids of connections.
 pub const JOB: &str = "refresh";
@@ -207,7 +207,7 @@ async fn update(
     let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
     let body = view::json(app, &fresh, &states).to_string();
     let note = Note::of_connection(&fresh, "token_refreshed", Some(body));
-    log::append(tx, app, &fresh.tenant, vec![note]).await?;
+    event_log::append(tx, app, &fresh.tenant, vec![note]).await?;
     schedule(tx, app, &fresh, &new.given).await
 }
 

@@ -2,21 +2,21 @@
 
 use base::error::{Code, Error, Refusal, Result, not_found, refuse};
 use runtime::{CredentialsError, Loaded};
-use storage::connections::{self as table, Connection};
+use storage::connections::Connection;
 use storage::locked::ConnectionLock;
 use storage::scheduling::meeting_events::EVENT_JOB;
-use storage::{job_claims, sync_states};
+use storage::{connections as table, job_claims, sync_states};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::event_log::{self, Note};
+use crate::app::stored_response::{Answer, Attempt};
 use crate::connections::check::{self, Checked};
-use crate::connections::credentials::Given;
+use crate::connections::credentials::{self, Given};
 use crate::connections::new_tokens::is_renewable;
 use crate::connections::settings::{connector, settings_of};
 use crate::connections::token_life::TokenLife;
 use crate::connections::token_refresh::{self, Need};
-use crate::connections::{credentials, find, state, view};
-use crate::log::{self, Note};
+use crate::connections::{find, state, view};
 
 /// Tokens that are younger than this, ms, are not renewed because somebody asks for it.
 const YOUNG_MS: i64 = 30_000;
@@ -97,7 +97,7 @@ async fn refreshed(
             let body = view::json(&app, &fresh, &states).to_string();
             let answer = Answer::ok(body.clone()).etag(&fresh.etag);
             let note = Note::of_connection(&fresh, change, Some(body));
-            log::append(tx, &app, &fresh.tenant, vec![note]).await?;
+            event_log::append(tx, &app, &fresh.tenant, vec![note]).await?;
             job_claims::evict_of_connection(tx, &lock, app.now()).await?;
             // Events of bookings that could not be written, or not be deleted, while the account could not be used.
             job_claims::hurry_of_connection(tx, &lock, EVENT_JOB, app.now()).await?;

@@ -2,13 +2,13 @@
 //! credentials. A change of status is told in the log; a call that changes nothing writes nothing and asks nothing.
 
 use base::error::{Code, Error, Refusal, Result};
-use storage::connections::{self as table, Connection};
+use storage::connections::Connection;
 use storage::locked::ConnectionLock;
-use storage::sync_states;
+use storage::{connections as table, sync_states};
 
 use crate::app::App;
+use crate::app::event_log::{self, Note};
 use crate::connections::{refusal, view};
-use crate::log::{self, Note};
 
 /// A provider that has not answered for so long is down; before that, it is having a moment.
 const OUTAGE_MS: i64 = 15 * 60_000;
@@ -167,7 +167,7 @@ async fn change(
                 let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
                 let body = view::json(&app, &fresh, &states).to_string();
                 let note = Note::of_connection(&fresh, word, Some(body));
-                log::append(tx, &app, &fresh.tenant, vec![note]).await?;
+                event_log::append(tx, &app, &fresh.tenant, vec![note]).await?;
                 Ok::<_, Error>(())
             })
         })

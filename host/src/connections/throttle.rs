@@ -5,15 +5,14 @@
 use base::error::Result;
 use base::tenant::Tenant;
 use runtime::{self, Answer, Code};
-use storage::connections::{self as table, Connection};
+use storage::connections as table;
+use storage::connections::Connection;
 
 use crate::app::App;
-use crate::connections::call::Target;
+use crate::app::throttle_limit::LONGEST_MS;
+use crate::connections::call_target::Target;
 use crate::connections::refusal;
 
-/// The longest that a Retry-After is heeded, ms. A provider that wants more is asked once an hour, which is little, and finds out
-/// soon when it meant less.
-pub const LONGEST_MS: i64 = 3_600_000;
 /// How an error of ours begins that no provider was asked for: `is_held`.
 const HELD: &str = "held back until ";
 

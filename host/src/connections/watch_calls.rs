@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::app::App;
-use crate::connections::call::{self, Op, Options, Target};
+use crate::connections::call::{self, Op, Options};
+use crate::connections::call_target::Target;
 
 /// Bytes of the id that a provider gives a watch.
 const MAX_EXTERNAL_ID_BYTES: usize = 512;

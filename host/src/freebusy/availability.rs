@@ -14,10 +14,11 @@ use scheduling::slots::{self, Group, Layout, Search, Time};
 use serde_json::{Map, Value};
 
 use crate::app::App;
+use crate::connections::request_context::Asker;
 use crate::freebusy::busy::Busy;
-use crate::freebusy::gather::{self, Question, Whose};
+use crate::freebusy::gather::{self, Whose};
+use crate::freebusy::question::Question;
 use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexpanded, zone};
-use crate::resources::Asker;
 
 const MINUTE_MS: i64 = 60_000;
 /// What one busy time costs a search, beside a start of one member, which costs 1.

@@ -10,11 +10,11 @@ use scheduling::interval::Interval;
 use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
-use crate::busy_times::Name;
+use crate::app::busy_times_cache::Name;
+use crate::connections::request_context::Asker;
 use crate::freebusy::busy::{self, Busy, Rules};
-use crate::freebusy::gather::Question;
-use crate::resources::Asker;
-use crate::resources::events::Instance;
+use crate::freebusy::question::Question;
+use crate::resources::events::instance::Instance;
 use crate::resources::events::instances::{MAX_EVENTS, series_between, too_many};
 use crate::resources::events::series::{Budget, Series, Start, Unexpanded};
 

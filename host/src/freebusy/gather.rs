@@ -1,7 +1,7 @@
 //! Reads busy times: of the connections' own calendars from their events, of calendars that show nothing else and of other
 //! people from the provider's own answer. What cannot be read is an error of that one target and never free.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,19 +15,20 @@ use model::calendar_query::{TargetError, TargetErrorCode};
 use model::wire::calendar::{FreeBusyAnswer, FreeBusyRequest};
 use runtime::Surface;
 use scheduling::hours::Zone;
-use scheduling::interval::{Interval, Intervals};
+use scheduling::interval::Interval;
 use storage::connections::Connection;
 use storage::items::Item;
 use tokio::sync::OnceCell;
 
 use crate::app::App;
 use crate::connections;
-use crate::freebusy::DAY_MS;
+use crate::connections::provider_call::fetch;
+use crate::connections::request_context::Asker;
 use crate::freebusy::busy::{self, Busy, Rules};
-use crate::freebusy::events;
-use crate::freebusy::opened::{self, Known, Opened};
+use crate::freebusy::calendars::{self, Known, Opened};
+use crate::freebusy::question::Question;
+use crate::freebusy::{DAY_MS, events};
 use crate::resources::events::instances::too_many;
-use crate::resources::{Asker, collections, fetch};
 use crate::sync;
 
 /// Targets that are read at once.
@@ -46,20 +47,6 @@ pub enum Whose {
     Calendars { connection_id: String, calendar_ids: Option<Vec<String>> },
     /// Somebody's address, seen through a connection.
     Person { email: String, connection_id: String },
-}
-
-/// What is asked of every target.
-#[derive(Clone, Debug)]
-pub struct Question {
-    /// Busy times that overlap these are read; some beside them are found too.
-    pub ranges: Intervals,
-    /// The zone of all-day events in calendars without one.
-    pub zone: Zone,
-    pub tentative_as_busy: bool,
-    /// Ids and titles of the events too.
-    pub details: bool,
-    /// Ids of events, series or instances that do not count.
-    pub ignored: HashSet<String>,
 }
 
 /// What one request has read by its name, so that what several targets name is read once, and once failed stays so.
@@ -111,7 +98,7 @@ impl Shared {
             return Shared::default();
         }
         // What cannot be read together is read one by one, and only what cannot be read so is an error.
-        let known = opened::open_together(app, asker, (&ids, scope(question))).await.unwrap_or_else(|e| {
+        let known = calendars::open_together(app, asker, (&ids, scope(question))).await.unwrap_or_else(|e| {
             tracing::warn!(error = %e, "connections could not be read together");
             HashMap::new()
         });
@@ -128,9 +115,9 @@ impl Shared {
     ) -> Result<Opened> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(connection_id);
         match known {
-            None => opened::open(app, asker, (connection_id, scope(question))).await,
+            None => calendars::open(app, asker, (connection_id, scope(question))).await,
             Some(Known::Opened(opened)) => Ok(opened),
-            Some(Known::Found(connection)) => opened::open_found(app, asker, connection).await,
+            Some(Known::Found(connection)) => calendars::open_found(app, asker, connection).await,
             Some(Known::Refused(e)) => Err(e),
         }
     }
@@ -310,7 +297,7 @@ async fn of_calendar(
     };
     let asked_at = app.now();
     connections::usable(connection)?;
-    let scope = collections::scope(calendar)?;
+    let scope = crate::sync::scope::scope(calendar)?;
     // However well it is followed: a minute's delay could tell a time as free that is not.
     Box::pin(sync::ensure_fresh(app, connection, &scope, asker.no_cache)).await?;
     let mut found = Vec::new();
@@ -319,7 +306,7 @@ async fn of_calendar(
         let range = (near.start, near.end);
         found.extend(events::busy_between(app, asker, calendar, (question, &rules), range).await?);
     }
-    opened::must_be_fresh(app, connection, &scope, asked_at)?;
+    calendars::must_be_fresh(app, connection, &scope, asked_at)?;
     Ok(found)
 }
 

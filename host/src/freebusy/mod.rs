@@ -4,10 +4,11 @@
 
 pub mod availability;
 pub mod busy;
+pub mod calendars;
 pub mod events;
 pub mod gather;
-pub mod opened;
 pub mod query;
+pub mod question;
 
 use base::error::{Code, Error, Result, invalid};
 use jiff::tz::TimeZone;

@@ -10,12 +10,12 @@ use scheduling::interval::{Interval, Intervals};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::answer::Answer;
-use crate::app::App;
-use crate::freebusy::gather::{self, Question, Whose};
+use crate::app::stored_response::Answer;
+use crate::app::{App, page_cache};
+use crate::connections::request_context::Asker;
+use crate::freebusy::gather::{self, Whose};
+use crate::freebusy::question::Question;
 use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, unexpanded, zone};
-use crate::pages;
-use crate::resources::Asker;
 
 /// Longest range.
 const MAX_RANGE_MS: i64 = 92 * DAY_MS;
@@ -164,7 +164,7 @@ fn joined_warning(from: Instant, target: &str) -> Value {
 /// The bytes of an answer with so many more.
 fn room_for(bytes: usize, more: usize) -> Result<usize> {
     let bytes = bytes.saturating_add(more);
-    if bytes <= pages::MAX_BYTES {
+    if bytes <= page_cache::MAX_BYTES {
         return Ok(bytes);
     }
     let message = "too many busy times for one answer; ask for a shorter range, or for fewer targets";

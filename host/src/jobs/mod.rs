@@ -2,68 +2,47 @@
 //! runner claims what is due and gives each job its turn (`runner`, `turn`). Each host has a lease (`lease`): when a host is gone, another
 //! one takes over what it ran within nine seconds.
 
-pub mod booking_complete;
-pub mod booking_event;
-pub mod booking_expire;
-pub mod booking_mail;
-pub mod booking_recheck;
-pub mod booking_reconcile;
-pub mod booking_remind;
-pub mod deliver;
-mod fair;
-pub mod fanout;
-mod figures;
-pub mod host_gone;
-pub mod kind;
+pub mod flush_counters;
 pub mod lease;
 pub mod listen;
-mod permits;
 pub mod pull;
-pub mod refresh;
-pub mod renew;
-pub mod replay;
-pub mod reports;
-pub mod revoke;
 pub mod runner;
-pub mod send;
-mod turn;
 pub mod upkeep;
-pub mod watch;
 
 use tokio::sync::watch::Receiver;
 
 use crate::app::App;
-use crate::jobs::kind::JobKind;
+use crate::job_runner::kind::JobKind;
 
 /// The kinds that a service runs.
 pub const KINDS: &[JobKind] = &[
-    reports::REPORT,
-    refresh::REFRESH,
-    revoke::REVOKE,
-    send::SEND,
-    fanout::FANOUT,
-    deliver::DELIVER,
-    replay::REPLAY,
-    booking_event::BOOKING_EVENT,
-    booking_mail::BOOKING_MAIL,
-    booking_remind::BOOKING_REMIND,
-    booking_expire::BOOKING_EXPIRE,
-    booking_recheck::BOOKING_RECHECK,
-    booking_complete::BOOKING_COMPLETE,
-    booking_reconcile::BOOKING_RECONCILE,
-    host_gone::HOST_GONE,
+    crate::tracking::reports_job::REPORT,
+    crate::connections::refresh_job::REFRESH,
+    crate::connections::revoke_job::REVOKE,
+    crate::sending::dispatch_job::SEND,
+    crate::webhooks::fanout::FANOUT,
+    crate::webhooks::delivery::DELIVER,
+    crate::webhooks::replay::job::REPLAY,
+    crate::bookings::jobs::event::BOOKING_EVENT,
+    crate::bookings::jobs::mail::BOOKING_MAIL,
+    crate::bookings::jobs::remind::BOOKING_REMIND,
+    crate::bookings::jobs::expire::BOOKING_EXPIRE,
+    crate::bookings::jobs::recheck::BOOKING_RECHECK,
+    crate::bookings::jobs::complete::BOOKING_COMPLETE,
+    crate::bookings::jobs::reconcile::BOOKING_RECONCILE,
+    crate::bookings::jobs::host_removed::HOST_GONE,
     pull::PULL,
-    renew::RENEW,
-    watch::WATCH,
+    crate::push::renew_job::RENEW,
+    crate::sync::watch_job::WATCH,
     upkeep::CLEAN,
     upkeep::PURGE,
 ];
 
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
 pub async fn run(app: App, stop: Receiver<bool>) {
-    let looking = fanout::look(&app, stop.clone());
-    let listening = watch::look(&app, stop.clone());
-    let figures = figures::run(&app, stop.clone());
+    let looking = crate::webhooks::fanout::look(&app, stop.clone());
+    let listening = crate::sync::watch_job::look(&app, stop.clone());
+    let figures = crate::jobs::flush_counters::run(&app, stop.clone());
     let hearing = listen::run(&app, stop.clone());
     tokio::join!(runner::run(app.clone(), KINDS, stop), looking, listening, hearing, figures);
 }

@@ -2,20 +2,19 @@
 //! a time pulls it; its fence goes into each page's transaction. A long reading is done in turns, each of some pages.
 
 use base::error::Result;
-use storage::connections::{self as table, Connection};
-use storage::items;
-use storage::jobs;
-use storage::sync_states;
+use storage::connections::Connection;
 use storage::wakes::JobClass;
+use storage::{connections as table, items, jobs, sync_states};
 
 use crate::app::App;
+use crate::app::resource_kind::Kind;
 use crate::connections;
-use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
-use crate::push::watching;
-use crate::resources::{Kind, collections};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::push::wanted_watches;
 use crate::sync::pull::{self, By, Ended};
 use crate::sync::schedule::{self, PULL_JOB, enqueue_watch, watch_job};
-use crate::sync::{self, Scope, whole};
+use crate::sync::scope::Scope;
+use crate::sync::{self, collection_set};
 
 /// The kind. A turn ends itself long before its deadline, but for a provider that answers nothing.
 pub const PULL: JobKind = JobKind {
@@ -48,7 +47,7 @@ async fn run(turn: &Turn) -> Result<Next> {
     let is_asked_for = job.due_at.zip(planned_at).is_some_and(|(due_at, planned_at)| due_at < planned_at);
     let by = By::turn(job, is_asked_for);
     let ended = match scope.is_whole() {
-        true => whole::run(app, &connection, &scope, by).await?,
+        true => collection_set::run(app, &connection, &scope, by).await?,
         false => pull::run(app, &connection, &scope, by).await?,
     };
     if ended != Ended::CaughtUp {
@@ -59,7 +58,7 @@ async fn run(turn: &Turn) -> Result<Next> {
         return Ok(Next::Park);
     }
     listen(app, &connection, &scope).await?;
-    watching::ensure(app, &connection, &scope).await?;
+    wanted_watches::ensure(app, &connection, &scope).await?;
     let next = state.next_pull_at.unwrap_or_else(|| app.now() + app.config.poll_interval_ms);
     Ok(Next::At(next.max(app.now() + 1)))
 }
@@ -81,7 +80,7 @@ async fn scope_of(
 ) -> Result<Option<Scope>> {
     if !scope_id.is_empty() {
         let found = items::any(app.db.reader(), &connection.tenant, scope_id).await?;
-        return found.as_ref().map(collections::scope).transpose();
+        return found.as_ref().map(crate::sync::scope::scope).transpose();
     }
     let of_surface = |kind: &Kind| kind.surface().as_str() == surface;
     if of_surface(&Kind::EmailMessage) {

@@ -13,10 +13,10 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::jobs::kind::JobKind;
+use crate::job_runner::kind::JobKind;
+use crate::job_runner::permits::{Permit, Permits};
+use crate::job_runner::turn;
 use crate::jobs::lease::HostLease;
-use crate::jobs::permits::{Permit, Permits};
-use crate::jobs::turn;
 
 /// How long the runner sleeps at most, ms: what other hosts enqueue, and what a lost wake would have told, is found then.
 const SWEEP_MS: i64 = 5_000;

@@ -10,8 +10,8 @@ use storage::retention::purge;
 use storage::wakes::JobClass;
 use tokio::time::Instant;
 
-use crate::jobs::booking_reconcile;
-use crate::jobs::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::bookings::jobs::reconcile;
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
 use crate::retention::{self, SWEEPS};
 
 /// Forgets what is older than it is kept; the key is the name of a sweep.
@@ -57,7 +57,7 @@ pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
         };
         jobs::ensure(tx, &job, now).await?;
     }
-    booking_reconcile::ensure(tx, &installation, now).await?;
+    reconcile::ensure(tx, &installation, now).await?;
     purge::adopt(tx, now, ADOPTED_AT_A_TIME).await
 }
 

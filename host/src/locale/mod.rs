@@ -1,6 +1,7 @@
 //! The languages in which people are written to, and how each of them writes dates and times.
 
 pub mod dates;
+pub mod html;
 
 /// A language that pages and mail are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

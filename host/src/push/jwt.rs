@@ -13,8 +13,8 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::app::App;
-use crate::jwks::{Key, KeyError, KeyRef, KeySet};
-use crate::push::reach;
+use crate::app::jwks::{Key, KeyError, KeyRef, KeySet};
+use crate::connections::watch_reach;
 
 /// Longest token, bytes. Google's have about 1,000.
 const MAX_TOKEN_BYTES: usize = 8 << 10;
@@ -106,7 +106,7 @@ fn find_token<'h>(place: Option<&PushPlace>, headers: &'h HeaderMap) -> Option<&
 
 async fn verify(app: &App, (provider, push): (&str, &Push), token: &str) -> Result<(), TokenError> {
     let Some(jwt) = &push.jwt else { return Err(TokenError::Invalid("the manifest has no [push.jwt]")) };
-    let audience = jwt.audience.clone().or_else(|| reach::address(app, provider));
+    let audience = jwt.audience.clone().or_else(|| watch_reach::address(app, provider));
     let audience = audience.ok_or(TokenError::Invalid("this service has no public URL"))?;
     let (id, algorithm) = parse_header(token)?;
     let now = app.now();

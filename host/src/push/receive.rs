@@ -10,7 +10,8 @@ use hmac::{Hmac, KeyInit, Mac};
 use runtime::{Push, PushAuth};
 use sha2::Sha256;
 use storage::wakes::JobClass;
-use storage::watches::{self as table, Watch};
+use storage::watches as table;
+use storage::watches::Watch;
 use subtle::ConstantTimeEq;
 
 use crate::app::App;
@@ -261,7 +262,7 @@ async fn act(app: &App, mut hints: Hints) -> Result<()> {
         return Ok(());
     }
     // What makes a pull due is noted with it, however lately another notification was: until that pull has read the change the copy is out
-    // of step (`sync::local`).
+    // of step (`sync::staleness`).
     for id in hints.now.union(&hints.merged) {
         hints.noted.extend(hints.told.get(id).into_iter().flatten().cloned());
     }

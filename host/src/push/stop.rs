@@ -7,10 +7,11 @@ use base::error::Error;
 use futures::future::join_all;
 use model::wire::watch::WatchStop;
 use storage::connections::Connection;
-use storage::watches::{self as table, Status, Watch};
+use storage::watches as table;
+use storage::watches::{Status, Watch};
 
 use crate::app::App;
-use crate::connections::call::Target;
+use crate::connections::call_target::Target;
 use crate::connections::watch_calls;
 use crate::sync::schedule::renew_id_of;
 

@@ -4,7 +4,7 @@ use base::error::Result;
 use base::input::validate;
 use model::calendar::Calendar;
 
-use crate::resources::Kind;
+use crate::app::resource_kind::Kind;
 use crate::resources::collections::{Collection, color};
 
 impl Collection for Calendar {

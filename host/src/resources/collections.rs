@@ -4,8 +4,7 @@
 use std::sync::Arc;
 
 use base::error::{Code, Error, Result, invalid, refuse};
-use base::input::merge_patch;
-use base::input::validate;
+use base::input::{merge_patch, validate};
 use futures::{FutureExt, StreamExt};
 use model::resource::Body;
 use model::sync::Watch;
@@ -17,14 +16,19 @@ use storage::connections::Connection;
 use storage::items::{self, Item};
 use storage::sync_states::{self, SyncState};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::resources::apply::{self, Place};
-use crate::resources::commit::{Change, commit, place};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::provider_call::mutate;
+use crate::connections::request_context::Asker;
+use crate::local_copy::{collection_counts, upsert};
 use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
-use crate::resources::{Asker, Expected, Kind, counts, mutate};
 use crate::sync::on_demand::refreshed;
-use crate::sync::{Scope, ensure_fresh, local, page, refresh_if_stale, whole};
+use crate::sync::scope::{Common, Scope, scope};
+use crate::sync::{collection_set, ensure_fresh, page, refresh_if_stale, staleness};
+use crate::writes::etag::Expected;
+use crate::writes::open_collection::Opened;
+use crate::writes::response::{Change, commit, place};
 
 /// A kind of collection.
 pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -38,34 +42,12 @@ pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Syn
     }
 }
 
-/// What is needed of a collection's body, whatever its kind, on the path of every read.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
-struct Common {
-    time_zone: Option<String>,
-    read_only: bool,
-    /// Of task lists.
-    role: Option<String>,
-}
-
-/// The scope of what is in a collection.
-pub fn scope(collection: &Item) -> Result<Scope> {
-    let body: Common = serde_json::from_str(&collection.body)?;
-    Ok(Scope {
-        kind: Kind::of(collection)?.contents(),
-        scope_id: collection.id.clone(),
-        collection: Some(collection.external_id.clone()),
-        time_zone: body.time_zone,
-    })
-}
-
 /// Sees to it that what is in a collection is fresh enough to be read, and notes how old it is.
 pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, collection: &Item) -> Result<()> {
     // Its name says whether the copy will do; the rest of a scope costs a look into the body.
     let kind = Kind::of(collection)?.contents();
     let name = Scope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
-    let age = match local::age(app, connection, &name, asker.no_cache).await? {
+    let age = match staleness::age(app, connection, &name, asker.no_cache).await? {
         Some(age) => age,
         None => {
             let scope = scope(collection)?;
@@ -125,7 +107,7 @@ pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -
         let (app, asker) = (app.clone(), asker.clone());
         async move {
             let done = match contents {
-                true => whole::refresh_all(&app, &connection, kind, asker.no_cache).await,
+                true => collection_set::refresh_all(&app, &connection, kind, asker.no_cache).await,
                 false => refresh_if_stale(&app, &connection, &Scope::collections(kind), asker.no_cache).await,
             };
             let e = match done {
@@ -179,23 +161,6 @@ pub async fn open_to_read(
     let opened = Arc::new(Box::pin(open(app, asker, (kind, id), kind.read_scope())).await?);
     app.opened.put(name, opened.clone(), now);
     Ok(opened)
-}
-
-/// A collection that something is about to be written into.
-pub struct Opened {
-    pub connection: Connection,
-    pub collection: Item,
-    /// The collection's zone, or the account's, or UTC.
-    pub zone: String,
-    /// What it holds.
-    pub kind: Kind,
-}
-
-impl Opened {
-    /// Where what the provider answers is written.
-    pub fn place(&self) -> Place {
-        place(&self.connection, self.kind, &self.collection.id)
-    }
 }
 
 /// Opens a collection for writing.
@@ -270,7 +235,7 @@ pub async fn update<C: Collection>(
     if C::KIND == Kind::Calendar && input.get("watch").is_some_and(is_watch) {
         input.remove("watch");
     }
-    let printed = counts::printed(app, app.db.reader(), &asker.tenant, &item, &[], false).await?;
+    let printed = collection_counts::printed(app, app.db.reader(), &asker.tenant, &item, &[], false).await?;
     let write = merge_patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
     valid(&write.body)?;
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
@@ -340,10 +305,10 @@ pub async fn delete(
     held.db
         .write(move |tx| {
             Box::pin(async move {
-                let lock = apply::lock(tx, &place).await?;
+                let lock = crate::local_copy::change::lock(tx, &place).await?;
                 page::remove_contents_of(tx, &app, (&lock, &place), &item.id).await?;
                 let source = std::slice::from_ref(&item.source_id);
-                apply::remove_sources(tx, &app, (&lock, &place), source, i64::MAX).await?;
+                upsert::remove_sources(tx, &app, (&lock, &place), source, i64::MAX).await?;
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;
                 Ok::<_, Error>(())
             })

@@ -1,12 +1,14 @@
 //! What a read over all connections reads, and how it tells of those that it could not read.
 
 use base::error::{Code, Error, Result, refuse};
-use storage::connections::{self as table, Connection};
+use storage::connections as table;
+use storage::connections::Connection;
 
 use crate::app::App;
+use crate::app::freshness::DataAge;
+use crate::app::resource_kind::Kind;
 use crate::connections;
-use crate::freshness::DataAge;
-use crate::resources::{Asker, Kind};
+use crate::connections::request_context::Asker;
 
 /// Connections that are read from the database at a time.
 const PAGE: i64 = 100;

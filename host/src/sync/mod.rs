@@ -5,72 +5,37 @@
 //! `schedule` is when the host pulls by itself (`jobs::pull` does it), `unreadable` keeps apart what cannot be read, `whole` is a
 //! surface that is followed with all of its collections.
 
-pub mod begin;
-pub mod changes;
-pub mod failing;
-pub mod follow;
-pub mod local;
-pub mod mailbox;
-mod named;
+pub mod backfill;
+pub mod change_feed;
+pub mod collection_set;
+pub mod deferred_content;
+pub mod failure;
+pub mod lifecycle;
 pub mod on_demand;
 pub mod page;
+pub mod provider_page;
 pub mod pull;
 pub mod push_status;
-mod reread;
+pub mod quarantine;
 pub mod schedule;
-mod storing;
-pub mod unreadable;
-pub mod whole;
+pub mod scope;
+pub mod staleness;
+pub mod store_page;
+pub mod subscribe;
+pub mod superseded;
+pub mod watch_job;
+
+pub use crate::sync::on_demand::{ensure_fresh, refresh_if_stale};
 
 use base::error::Result;
 use storage::connections::Connection;
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
-use storage::sync_states::{self as table, SyncState};
+use storage::sync_states as table;
+use storage::sync_states::SyncState;
 
 use crate::app::App;
-use crate::resources::Kind;
-
-pub use crate::sync::on_demand::{ensure_fresh, refresh_if_stale};
-
-/// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
-#[derive(Clone, Debug)]
-pub struct Scope {
-    /// What is there; of several kinds, the one that they are named after.
-    pub kind: Kind,
-    /// The collection's canonical id; empty for what lives directly in the connection.
-    pub scope_id: String,
-    /// The collection's external id.
-    pub collection: Option<String>,
-    /// The collection's zone.
-    pub time_zone: Option<String>,
-}
-
-impl Scope {
-    /// The account's collections of a kind: its calendars.
-    pub fn collections(kind: Kind) -> Self {
-        Scope { kind, scope_id: String::new(), collection: None, time_zone: None }
-    }
-
-    /// A mailbox: its folders and labels, and the messages in them.
-    pub fn mail() -> Self {
-        Scope::collections(Kind::EmailMessage)
-    }
-
-    pub fn surface(&self) -> &'static str {
-        self.kind.surface().as_str()
-    }
-
-    /// Whether clients follow it with all that is inside: contacts are one feed for all books of a connection.
-    pub fn is_whole(&self) -> bool {
-        self.kind == Kind::ContactBook
-    }
-
-    /// The name under which pulls of this scope exclude each other.
-    pub fn lock_name(&self, connection: &Connection) -> String {
-        format!("pull:{}:{}:{}", connection.id, self.surface(), self.scope_id)
-    }
-}
+use crate::sync::scope::Scope;
 
 /// The stored state, or a new one.
 pub async fn state(app: &App, connection: &Connection, scope: &Scope) -> Result<SyncState> {

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use base::error::{Code, Error, Result, refuse};
 use storage::connections::Connection;
-use storage::job_claims;
 use storage::jobs::{self, Claim, End, Fence, Job, LostLease};
 use storage::lane::Lane;
-use storage::sync_states as table;
 use storage::wakes::JobClass;
+use storage::{job_claims, sync_states as table};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::freshness::DataAge;
+use crate::app::freshness::DataAge;
 use crate::sync::pull::{self, By, Ended};
 use crate::sync::schedule::pull_job;
-use crate::sync::{Scope, local};
+use crate::sync::scope::Scope;
+use crate::sync::staleness;
 
 /// How long a pull of another host is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -150,7 +150,7 @@ pub fn is_lost(e: &Error) -> bool {
 /// served.
 pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now_please: bool) -> Result<()> {
     let since = app.now() - app.config.freshness_ms;
-    if !now_please && local::read_since(app, connection, scope, since).await?.is_some() {
+    if !now_please && staleness::read_since(app, connection, scope, since).await?.is_some() {
         return Ok(());
     }
     refreshed(app, connection, scope, now_please).await.map(|_| ())
@@ -158,7 +158,7 @@ pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now
 
 /// The same for reads, which a copy in step answers without a look at the provider, unless they want that (`fresh`). Says how old what they
 /// read is.
-// Contract silent: how fresh a read is. What is in step (`sync::local`) is as fresh as its pulls; anything else is at most `freshness_ms`
+// Contract silent: how fresh a read is. What is in step (`sync::staleness`) is as fresh as its pulls; anything else is at most `freshness_ms`
 // old. With `fresh=true` or `Cache-Control: no-cache` the provider is asked first.
 pub async fn refresh_if_stale(
     app: &App,
@@ -166,7 +166,7 @@ pub async fn refresh_if_stale(
     scope: &Scope,
     fresh: bool,
 ) -> Result<DataAge> {
-    match local::age(app, connection, scope, fresh).await? {
+    match staleness::age(app, connection, scope, fresh).await? {
         Some(age) => Ok(age),
         // Boxed, as what is rare on the path of a read is here: futures are moved, and a pull's is large.
         None => Box::pin(refreshed(app, connection, scope, fresh)).await,
@@ -224,7 +224,7 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
             }
         };
         // Whoever held the lock may have pulled after it was asked for.
-        if let Some(at) = local::read_since(app, connection, scope, since).await? {
+        if let Some(at) = staleness::read_since(app, connection, scope, since).await? {
             return Ok(DataAge { waited, ..DataAge::local(Some(at)) });
         }
         if let Some(claimed) = Claimed::take(app, connection, scope).await? {

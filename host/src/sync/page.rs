@@ -1,79 +1,22 @@
 //! One page of what a provider has, written with its log lines, the state and the cursor in one transaction.
 
 use std::collections::HashSet;
-use std::panic::AssertUnwindSafe;
 
 use base::error::{Error, Result};
-use futures::FutureExt;
-use storage::Tx;
-use storage::items;
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
-use storage::sync_states::{self as table, Batch, SyncState};
+use storage::sync_states::SyncState;
+use storage::{Tx, items, sync_states as table};
 
 use crate::app::App;
-use crate::resources::apply::{self, Applied, Place};
-use crate::resources::differences::Superseded;
-use crate::resources::mail::is_only_here;
-use crate::resources::prepare::Prepared;
-use crate::supervise::said;
+use crate::local_copy::change::{Applied, Place};
+use crate::local_copy::isolate::apply_isolated;
+use crate::local_copy::mail::source_names::is_only_here;
+use crate::local_copy::superseded::note_superseded;
+use crate::local_copy::upsert;
+use crate::sync::provider_page::{Named, Page, Scan};
+use crate::sync::quarantine;
 use crate::sync::schedule::{interval_ms, pull_job_of};
-use crate::sync::unreadable;
-
-/// An answer of the connector, as it is written.
-#[derive(Clone)]
-pub struct Page {
-    pub sources: Vec<Prepared>,
-    /// The build of the connector that read them.
-    pub connector: Option<String>,
-    /// The log's last sequence when the provider was asked for it.
-    pub as_of: i64,
-    /// The scan that it belongs to.
-    pub scan: Option<Scan>,
-    /// Everything from here on has been told, ms.
-    pub covered_since: Option<i64>,
-    pub cursor: Option<String>,
-    pub more: bool,
-    /// Records that an earlier page named and that were left out of it: this page is what the provider says of them now.
-    pub reread: Vec<String>,
-    pub named: Named,
-}
-
-/// What a page does to the names whose content is still to be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
-    None,
-    /// These are to be read before the next page.
-    Kept(Vec<Batch>),
-    /// It is the content of this batch, but for these: what is held of them is what the provider has.
-    Read(Batch, Vec<String>),
-}
-
-/// Reading everything that a collection has, page by page. What no page named is gone when the last one was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Scan {
-    /// Its number: items are marked with it as they are named.
-    pub generation: i64,
-    /// The log's last sequence when it began.
-    pub since: i64,
-}
-
-impl Page {
-    /// The provider's names of all that it tells is there.
-    pub fn told(&self) -> Vec<&str> {
-        let held = match &self.named {
-            Named::Read(_, held) => held.as_slice(),
-            Named::None | Named::Kept(_) => &[],
-        };
-        let sources = self.sources.iter().map(|source| source.source_id.as_str());
-        sources.chain(held.iter().map(String::as_str)).collect()
-    }
-
-    /// The scan that ends with this page.
-    fn ended(&self) -> Option<Scan> {
-        self.scan.filter(|_| !self.more)
-    }
-}
 
 /// How a page is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,18 +48,18 @@ pub async fn write_page(
     (mut state, began_in): (SyncState, i64),
     how: Writing,
 ) -> Result<Option<SyncState>> {
-    let lock = apply::lock(tx, &place).await?;
+    let lock = crate::local_copy::change::lock(tx, &place).await?;
     let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
     if stored.as_ref().is_some_and(|stored| stored.generation != began_in) {
         return Ok(None);
     }
     let is_failing = stored.is_some_and(|stored| stored.followed && stored.last_error.is_some());
     let applied = match how.mode {
-        Mode::Whole => apply::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
+        Mode::Whole => upsert::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
         Mode::Isolated => apply_isolated(tx, &app, (&lock, &place), &mut page.sources, page.as_of).await?,
     };
     let Applied { mut last, mut superseded } = applied;
-    unreadable::keep(tx, &state, &page, app.now()).await?;
+    quarantine::keep(tx, &state, &page, app.now()).await?;
     if let Some(scan) = page.scan {
         let inside = (place.kind.family(), place.parent_id.as_str());
         items::mark_seen(tx, &lock, inside, &page.told(), scan.generation).await?;
@@ -180,80 +123,12 @@ async fn sweep(
     let inside = (place.kind.family(), place.parent_id.as_str());
     let mut gone = items::unseen_sources(&mut *tx, &lock.id, inside, scan.generation).await?;
     gone.retain(|source_id| !is_only_here(source_id));
-    let mut removed = apply::remove_sources(tx, app, (lock, place), &gone, scan.since).await?;
+    let mut removed = upsert::remove_sources(tx, app, (lock, place), &gone, scan.since).await?;
     gone.retain(|id| !removed.superseded.sources.contains(id));
     if place.kind.is_collection() {
         removed.last = remove_contents(tx, app, (lock, place), &gone).await?.or(removed.last);
     }
     Ok(removed)
-}
-
-/// Sources whose failures say that it is not them: so many, none of them for what is in it, and no other source could be written.
-const HOPELESS: usize = 5;
-
-/// Writes sources in halves, and a half that fails in halves again, each in a savepoint of its own, until what fails is one source:
-/// that is quarantined with its error. Fails when nothing can be written, which is then no source's fault.
-pub async fn apply_isolated(
-    tx: &mut Tx,
-    app: &App,
-    at: (&ConnectionLock, &Place),
-    sources: &mut [Prepared],
-    as_of: i64,
-) -> Result<Applied> {
-    let mut all = Applied::default();
-    let (mut written, mut failed) = (0, 0);
-    let whole = 0..sources.len();
-    let mut waiting = vec![whole];
-    while let Some(range) = waiting.pop().filter(|range| !range.is_empty()) {
-        tx.batch("savepoint source").await?;
-        let some = &sources[range.clone()];
-        let tried = AssertUnwindSafe(apply::apply_read(tx, app, at, some, as_of)).catch_unwind().await;
-        let (error, is_of_the_data) = match tried {
-            Ok(Ok(applied)) => {
-                tx.batch("release savepoint source").await?;
-                all.last = applied.last.or(all.last);
-                all.superseded.sources.extend(applied.superseded.sources);
-                all.superseded.folders |= applied.superseded.folders;
-                written += some.iter().filter(|source| source.error.is_none()).count();
-                continue;
-            }
-            Ok(Err(e)) => {
-                let is_of_the_data = matches!(&e, Error::Internal(e) if storage::is_of_the_data(e));
-                (e, is_of_the_data)
-            }
-            Err(panic) => (anyhow::anyhow!("a panic while it was written: {}", said(panic)).into(), true),
-        };
-        tx.batch("rollback to savepoint source").await?;
-        tx.batch("release savepoint source").await?;
-        if error.code().is_some() {
-            return Err(error);
-        }
-        if range.len() > 1 {
-            let middle = range.start + range.len() / 2;
-            waiting.extend([middle..range.end, range.start..middle]);
-            continue;
-        }
-        failed += usize::from(!is_of_the_data);
-        if failed >= HOPELESS && written == 0 {
-            return Err(error);
-        }
-        let source = &mut sources[range.start];
-        tracing::error!(connection = %at.1.connection_id, source = %source.source_id, error = %error,
-            "an item cannot be stored and is quarantined");
-        source.items.clear();
-        source.error = Some(("not_storable".to_owned(), "the item cannot be stored".to_owned()));
-    }
-    Ok(all)
-}
-
-/// Notes what was left out, to be read again. Collections come whole with every pull.
-pub async fn note_superseded(tx: &mut Tx, app: &App, place: &Place, superseded: &Superseded) -> Result<()> {
-    if place.kind.is_collection() {
-        return Ok(());
-    }
-    let surface = place.kind.surface().as_str();
-    let of = table::ScopeKey { connection_id: &place.connection_id, surface, scope_id: &place.parent_id };
-    Ok(table::add_rereads(tx, of, &superseded.sources, app.now()).await?)
 }
 
 /// What was in collections that are gone.
@@ -323,8 +198,8 @@ async fn sweep_sources(
         let (held, place, some, job) = (app.clone(), place.clone(), some.to_vec(), job.cloned());
         let removed = app.db.write(move |tx| {
             Box::pin(async move {
-                let lock = apply::lock(tx, &place).await?;
-                apply::remove_sources(tx, &held, (&lock, &place), &some, as_of).await?;
+                let lock = crate::local_copy::change::lock(tx, &place).await?;
+                upsert::remove_sources(tx, &held, (&lock, &place), &some, as_of).await?;
                 if let Some(job) = &job {
                     jobs::check_fence(tx, job, Some("{}"), held.now()).await?;
                 }
@@ -346,5 +221,5 @@ pub async fn remove_contents_of(
     let kind = place.kind.contents();
     let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
     let sources = items::live_sources(&mut *tx, &place.connection_id, kind.family(), collection_id).await?;
-    Ok(apply::remove_sources(tx, app, (lock, &inside), &sources, i64::MAX).await?.last)
+    Ok(upsert::remove_sources(tx, app, (lock, &inside), &sources, i64::MAX).await?.last)
 }

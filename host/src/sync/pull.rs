@@ -15,18 +15,20 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::connections;
-use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::resources::failed;
-use crate::sync::failing::note_failure;
-use crate::sync::page::{Page, Scan};
-use crate::sync::{Scope, save, schedule, state, unreadable};
+use crate::connections::call::{self, Op, Options, Reply};
+use crate::connections::call_target::Target;
+use crate::connections::provider_call::failed;
+use crate::sync::failure::note_failure;
+use crate::sync::provider_page::{Page, Scan};
+use crate::sync::scope::Scope;
+use crate::sync::{quarantine, save, schedule, state};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
 /// Sources that are read one by one where a page stops the connector: each is a call.
 const NAMES: u32 = 50;
 /// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
-pub(super) const HOPELESS: usize = 5;
+pub(crate) const HOPELESS: usize = 5;
 /// Pages that one turn in the background reads, and how long it begins new ones: then others have their turn, and the next one goes on.
 const TURN_PAGES: usize = 20;
 const TURN_TIME: Duration = Duration::from_secs(10);
@@ -108,7 +110,7 @@ pub enum Ended {
     Enough,
 }
 
-pub(super) enum Failed {
+pub(crate) enum Failed {
     Provider(Box<runtime::Error>),
     Host(Error),
 }
@@ -119,18 +121,18 @@ impl<E: Into<Error>> From<E> for Failed {
     }
 }
 
-pub(super) struct Pull<'a> {
-    pub(super) app: &'a App,
-    pub(super) connection: &'a Connection,
-    pub(super) scope: &'a Scope,
-    pub(super) background: bool,
-    pub(super) by: By<'a>,
+pub(crate) struct Pull<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) connection: &'a Connection,
+    pub(crate) scope: &'a Scope,
+    pub(crate) background: bool,
+    pub(crate) by: By<'a>,
     /// When no page is begun any more.
     until: Option<Instant>,
     /// The provider tells of changes.
-    pub(super) is_watched: bool,
+    pub(crate) is_watched: bool,
     /// When the stored state became what a quiet pull would make of it.
-    pub(super) was_well_at: Option<i64>,
+    pub(crate) was_well_at: Option<i64>,
     restarted: bool,
 }
 
@@ -141,9 +143,9 @@ type Answer = Reply<Sources>;
 type Asked = Result<Answer, runtime::Error>;
 
 /// A page that is to be written: all that is known of it, and what it tells of.
-pub(super) struct Read {
-    pub(super) page: Page,
-    pub(super) sources: Vec<Source>,
+pub(crate) struct Read {
+    pub(crate) page: Page,
+    pub(crate) sources: Vec<Source>,
 }
 
 /// What a page is asked for.
@@ -181,7 +183,7 @@ impl Pull<'_> {
                     continue;
                 }
                 Err(e) if e.code == runtime::Code::CursorExpired => return Err(forgetful(&e)),
-                Err(e) if e.blame == Blame::Connector && unreadable::is_retried(self.scope.kind) => {
+                Err(e) if e.blame == Blame::Connector && quarantine::is_retried(self.scope.kind) => {
                     self.rescued(state, cursor.clone(), e).await?
                 }
                 Err(e) => return Err(Failed::Provider(Box::new(e))),
@@ -255,12 +257,12 @@ impl Pull<'_> {
     }
 
     /// The log's last sequence: what the provider is asked for from here on is newer.
-    pub(super) async fn now(&self) -> Result<i64> {
+    pub(crate) async fn now(&self) -> Result<i64> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
     /// Whether its time is over.
-    pub(super) fn is_late(&self) -> bool {
+    pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
@@ -276,7 +278,7 @@ impl Pull<'_> {
 
     fn arranged(&self, answer: Answer, scan: Option<Scan>, as_of: i64) -> Result<Read> {
         let Reply { body: Sources { sources, covered_since, named, .. }, cursor, more, .. } = answer;
-        let connector = unreadable::connector(self.app, self.connection);
+        let connector = quarantine::connector(self.app, self.connection);
         let covered_since = covered_since.map(model::Instant::as_millis);
         let page = Page {
             sources: Vec::new(),
@@ -293,7 +295,7 @@ impl Pull<'_> {
     }
 
     /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
-    pub(super) fn is_first_reading(&self, state: &SyncState) -> bool {
+    pub(crate) fn is_first_reading(&self, state: &SyncState) -> bool {
         self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
 
@@ -338,7 +340,7 @@ impl Pull<'_> {
 }
 
 /// Everything is being read, for the first time or after a reset.
-pub(super) fn is_initial(state: &SyncState) -> bool {
+pub(crate) fn is_initial(state: &SyncState) -> bool {
     state.status == "initial"
 }
 

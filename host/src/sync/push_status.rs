@@ -9,11 +9,11 @@ use storage::sync_states::SyncState;
 use storage::watches;
 
 use crate::app::App;
-use crate::push::life::shown;
-use crate::push::reach;
-use crate::resources::Kind;
-use crate::sync::Scope;
+use crate::app::resource_kind::Kind;
+use crate::connections::watch_expiry::shown;
+use crate::connections::watch_reach;
 use crate::sync::schedule::{MAX_WATCHED, parts};
+use crate::sync::scope::Scope;
 
 /// The watch of a scope whose provider can notify this service; `otherwise` where it cannot, and where there is no watch. None: nobody
 /// follows the scope yet. What is followed with all of its collections is watched as well as the one of them that is watched worst.
@@ -23,7 +23,7 @@ pub async fn of(
     state: &SyncState,
     otherwise: Option<Watch>,
 ) -> Result<Option<Watch>> {
-    if !reach::can_watch(app, &connection.provider) {
+    if !watch_reach::can_watch(app, &connection.provider) {
         return Ok(otherwise);
     }
     if !state.followed {
@@ -52,7 +52,7 @@ pub async fn coverage(
     total: i64,
 ) -> Result<Option<WatchCoverage>> {
     let is_whole = is_of(state, &Scope::collections(Kind::ContactBook));
-    if !is_whole || !state.followed || !reach::can_watch(app, &connection.provider) {
+    if !is_whole || !state.followed || !watch_reach::can_watch(app, &connection.provider) {
         return Ok(None);
     }
     let known = watches::of_connection(app.db.reader(), &connection.id).await?;

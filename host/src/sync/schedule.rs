@@ -2,18 +2,17 @@
 
 use anyhow::Result;
 use serde_json::Value;
-use storage::Tx;
 use storage::connections::Connection;
-use storage::items;
 use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
 use storage::watches::{self, Watch};
+use storage::{Tx, items};
 use url::Url;
 
 use crate::app::App;
-use crate::resources::Kind;
-use crate::sync::Scope;
-use crate::watches::{Channel, Watched};
+use crate::app::live_channels::{Channel, Watched};
+use crate::app::resource_kind::Kind;
+use crate::sync::scope::Scope;
 
 /// The kind of the jobs that pull; their keys are `<connection>:<surface>:<scope>`.
 pub const PULL_JOB: &str = "pull";

@@ -6,11 +6,11 @@ use base::error::Result;
 use base::ids::Kind;
 use model::email::tracking::{Classification, ClassificationReason};
 use serde_json::{Value, json};
-use storage::Tx;
-use storage::tracking::{self as table, Event, Record};
+use storage::tracking::{Event, Record};
+use storage::{Tx, tracking as table};
 
 use crate::app::App;
-use crate::log::{self, Note, Origin};
+use crate::local_copy::mail::replies_and_reports::tell;
 use crate::tracking::Target;
 use crate::tracking::classify::{Hit, classify, network};
 
@@ -111,43 +111,4 @@ fn is_burst(urls: &[String], event: &Event, lately: &[Event]) -> bool {
     links.sort_unstable();
     links.dedup();
     urls.len() >= BURST_LINKS && links.len() == urls.len()
-}
-
-/// Tells of what happened to a message, in the log.
-pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: Value) -> Result<()> {
-    let word = match event.kind.as_str() {
-        "open" => "opened",
-        "click" => "link_clicked",
-        "reply" => "replied",
-        "bounce" => "bounced",
-        "complaint" => "complaint",
-        _ => return Ok(()),
-    };
-    let mut told = json!({
-        "trackingId": record.id,
-        "messageId": record.message_id,
-        "label": record.label,
-        "event": {
-            "id": event.id, "type": event.kind, "at": model::Instant::from_millis(event.at),
-            "linkIndex": event.link_index, "ip": event.ip, "userAgent": event.user_agent,
-            "classification": event.classification, "reason": event.reason,
-        },
-    });
-    if let (Some(told), Value::Object(more)) = (told["event"].as_object_mut(), more) {
-        told.extend(more);
-    }
-    let note = Note {
-        connection_id: Some(record.connection_id.clone()),
-        entry_type: format!("email.message.{word}"),
-        change_type: "state",
-        resource_type: "email.tracking",
-        resource_id: record.id.clone(),
-        parent_id: String::new(),
-        changed_fields: None,
-        etag: None,
-        origin: Origin::System,
-        resource: Some(told.to_string()),
-    };
-    log::append(tx, app, &record.tenant, vec![note]).await?;
-    Ok(())
 }

@@ -1,10 +1,12 @@
 //! What becomes known of a message after it was sent. Opens and clicks come to us (`hits`), because its HTML names us (`rewrite`); replies,
 //! bounces and complaints come to the mailbox (`arrivals`). What machines do is told apart from what people do (`classify`).
 
-pub mod arrivals;
 mod classify;
+pub mod delivery_state;
 pub mod hits;
+pub mod incoming;
 pub mod record;
+pub mod reports_job;
 mod rewrite;
 
 use anyhow::Result;

@@ -8,12 +8,13 @@ use model::email::tracking::{
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use storage::items;
-use storage::tracking::{self as table, Count, Event};
+use storage::tracking::{Count, Event};
+use storage::{items, tracking as table};
 
-use crate::answer::Answer;
 use crate::app::App;
-use crate::resources::{Asker, Kind};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 
 /// Events that are shown.
 const SHOWN: i64 = 100;

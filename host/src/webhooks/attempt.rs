@@ -15,7 +15,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::webhooks::health::{self, Ended, Verdict};
-use crate::webhooks::kinds::Matcher;
+use crate::webhooks::notification_types::Matcher;
 use crate::webhooks::{body_budget, payload, sign};
 
 /// Most bytes that are kept of an answer.

@@ -1,10 +1,9 @@
 //! The event log as clients read it: page by page, and one event by its id. Each event is the body that a webhook receives of it.
 
 use base::error::{Code, Result, invalid, not_found};
-use base::ids;
 use base::input::validate::{self, fault};
-use base::scopes;
 use base::tenant::Tenant;
+use base::{ids, scopes};
 use bytes::Bytes;
 use model::webhook::PayloadMode;
 use serde::Serialize;
@@ -13,9 +12,9 @@ use storage::log::{self, Entry, Light};
 use storage::{connections, sql};
 
 use crate::app::App;
-use crate::log::check_position;
-use crate::pages::Room;
-use crate::webhooks::kinds::{self, Matcher, Wanted};
+use crate::app::event_log::check_position;
+use crate::app::page_cache::Room;
+use crate::webhooks::notification_types::{self, Matcher, Wanted};
 use crate::webhooks::{input, payload};
 
 /// Most event types, and most connections, that one request names.
@@ -48,7 +47,7 @@ impl Wish {
             connection_ids: listed("connection_id", connection_ids)?,
             include_backfill,
         };
-        match wish.types.iter().all(|pattern| kinds::is_known(pattern)) {
+        match wish.types.iter().all(|pattern| notification_types::is_known(pattern)) {
             true => Ok(wish),
             false => Err(fault(
                 "type",
@@ -100,7 +99,7 @@ impl Filter {
 fn check_scopes(key: &ApiKey, types: &[String]) -> Result<()> {
     for pattern in types {
         // All of them are those that the key may read.
-        let Some(family) = kinds::family_of(pattern) else { continue };
+        let Some(family) = notification_types::family_of(pattern) else { continue };
         let scope = family.read_scope();
         if !scopes::holds(&key.scopes, scope) {
             let message =
@@ -243,7 +242,7 @@ pub async fn find(app: &App, key: &ApiKey, id: &str) -> Result<Bytes> {
 
 /// By the scopes of the key, and the connections that it is bound to.
 fn may_read(key: &ApiKey, entry: &Entry) -> bool {
-    let family = kinds::family_of(&entry.entry_type);
+    let family = notification_types::family_of(&entry.entry_type);
     let is_of_its_own = || entry.connection_id.as_ref().is_some_and(|id| key.connection_ids.contains(id));
     family.is_some_and(|family| scopes::holds(&key.scopes, family.read_scope()))
         && (key.connection_ids.is_empty() || is_of_its_own())

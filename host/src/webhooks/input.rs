@@ -17,7 +17,7 @@ use storage::webhooks::Webhook;
 use url::Url;
 
 use crate::app::App;
-use crate::webhooks::kinds::{self, Family};
+use crate::webhooks::notification_types::{self, Family};
 
 /// Most event types and most connections that a subscription names.
 const MAX_EVENT_TYPES: usize = 100;
@@ -73,7 +73,7 @@ pub fn event_types(patterns: &[String]) -> Result<()> {
         return Err(invalid(Code::MissingField, "eventTypes", message));
     }
     validate::length("eventTypes", patterns.len(), MAX_EVENT_TYPES)?;
-    if let Some(n) = patterns.iter().position(|pattern| !kinds::is_known(pattern)) {
+    if let Some(n) = patterns.iter().position(|pattern| !notification_types::is_known(pattern)) {
         let message = "must be an event type such as calendar.event.created, a family such as calendar.*, or *; see /docs";
         return Err(fault(&format!("eventTypes[{n}]"), message));
     }
@@ -145,7 +145,7 @@ fn headers(headers: &BTreeMap<String, String>) -> Result<()> {
 pub fn check_scopes(patterns: &[String], key: &ApiKey) -> Result<()> {
     for (n, pattern) in patterns.iter().enumerate() {
         // All of them are what the key may read.
-        let Some(family) = kinds::family_of(pattern) else { continue };
+        let Some(family) = notification_types::family_of(pattern) else { continue };
         let scope = family.read_scope();
         if !scopes::holds(&key.scopes, scope) {
             let field = format!("eventTypes[{n}]");

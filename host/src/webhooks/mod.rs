@@ -6,16 +6,18 @@
 
 pub mod attempt;
 mod body_budget;
+pub mod compiled_filters;
 pub mod deliveries;
+pub mod delivery;
 pub mod events;
+pub mod fanout;
 pub mod figures;
 pub mod health;
 mod input;
-pub mod kinds;
-pub mod matchers;
+pub mod notification_types;
 pub mod payload;
+pub mod reactivation;
 pub mod replay;
-mod restart;
 mod secrets;
 pub mod sign;
 pub mod stream;

@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::app::App;
-use crate::log::check_position;
+use crate::app::event_log::check_position;
 use crate::webhooks::events::{self, Filter, WHOLE_AT_A_TIME, Wish};
 
 /// Entries of the log that one look reads, without what they hold.

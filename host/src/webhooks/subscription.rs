@@ -9,16 +9,15 @@ use base::input::validate::fault;
 use model::webhook::{DisabledReason, PayloadMode, WebhookStatus, WebhookSubscription};
 use serde_json::{Map, Value, json};
 use storage::api_keys::ApiKey;
-use storage::job_claims;
 use storage::jobs::{self, NewJob};
 use storage::wakes::JobClass;
-use storage::webhooks::{self as table, Webhook, feeds};
-use storage::{Tx, log};
+use storage::webhooks::{Webhook, feeds};
+use storage::{Tx, job_claims, log, webhooks as table};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::resources::Expected;
-use crate::webhooks::{input, restart, secrets, view};
+use crate::app::stored_response::{Answer, Attempt};
+use crate::webhooks::{input, reactivation, secrets, view};
+use crate::writes::etag::Expected;
 
 /// Most subscriptions of an application.
 const MAX: i64 = 10_000;
@@ -237,7 +236,7 @@ pub async fn update(
         expected.check(&before.etag)?;
         let planned = plan(app, key, before, input.clone(), strict).await?;
         if planned.turn == Turn::Restarted {
-            restart::give_up(app, &planned.before).await?;
+            reactivation::give_up(app, &planned.before).await?;
         }
         let (held, attempt) = (app.clone(), attempt.clone());
         let written: Result<Option<Answer>> =
@@ -328,7 +327,7 @@ async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> R
     let (before, after, now) = (&planned.before, &planned.after, app.now());
     if after != before {
         let looked_at = feeds::note_change(tx, &after.tenant).await?;
-        if planned.turn == Turn::Restarted && !restart::step(tx, &after.tenant, &after.id, now).await? {
+        if planned.turn == Turn::Restarted && !reactivation::step(tx, &after.tenant, &after.id, now).await? {
             return Ok(None);
         }
         if !table::update(tx, after, &before.etag).await? {

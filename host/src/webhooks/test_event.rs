@@ -7,16 +7,16 @@ use base::ids::Kind;
 use model::webhook::DeliveryStatus;
 use serde_json::json;
 use storage::api_keys::ApiKey;
-use storage::webhooks::deliveries::{self as table, Delivery};
+use storage::webhooks::deliveries::Delivery;
 use storage::webhooks::delivery_list::{self, ListedDelivery};
-use storage::webhooks::{Webhook, replay_lines, replays};
+use storage::webhooks::{Webhook, deliveries as table, replay_lines, replays};
 use storage::{Tx, jobs};
 use tokio::time::{Instant, sleep};
 
-use crate::answer::Answer;
 use crate::app::App;
-use crate::log::{self, Note, Origin};
-use crate::webhooks::{deliveries, input, kinds, subscription};
+use crate::app::event_log::{self, Note, Origin};
+use crate::app::stored_response::Answer;
+use crate::webhooks::{deliveries, input, notification_types, subscription};
 
 /// How often the delivery is looked at: at first, and later, while a slow endpoint is waited for.
 const SHORTEST_STEP: Duration = Duration::from_millis(20);
@@ -38,7 +38,7 @@ pub async fn send(app: &App, key: &ApiKey, webhook_id: &str) -> Result<Answer> {
 async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
     let (tenant, now) = (&webhook.tenant, app.now());
     // The log before the webhook: the application's row is locked first.
-    let sequence = log::append(tx, app, tenant, vec![note(webhook)]).await?;
+    let sequence = event_log::append(tx, app, tenant, vec![note(webhook)]).await?;
     let status = replays::lock(tx, tenant, &webhook.id).await?;
     input::check_active(status.ok_or_else(|| not_found("webhook"))?)?;
     let event = replay_lines::first_after(&mut *tx, tenant, sequence - 1).await?;
@@ -63,7 +63,7 @@ async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
 fn note(webhook: &Webhook) -> Note {
     Note {
         connection_id: None,
-        entry_type: kinds::TEST.to_owned(),
+        entry_type: notification_types::TEST.to_owned(),
         change_type: "state",
         resource_type: "webhook",
         resource_id: webhook.id.clone(),

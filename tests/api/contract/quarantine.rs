@@ -5,8 +5,8 @@ use harness::{Actor, TestServer};
 use model::wire::{Item, JsonText, Source};
 use serde_json::{Value, json};
 use storage::dialect::Dialect;
-use switchboard::resources::Kind;
-use switchboard::resources::prepare::prepared;
+use switchboard::app::resource_kind::Kind;
+use switchboard::local_copy::normalize::prepared;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
 

@@ -6,9 +6,9 @@ use futures::future::join_all;
 use harness::Exchange;
 use serde_json::{Value, json};
 use switchboard::app::App;
-use switchboard::jobs::kind::JobKind;
+use switchboard::job_runner::kind::JobKind;
 use switchboard::jobs::runner;
-use switchboard::jobs::send::SEND;
+use switchboard::sending::dispatch_job::SEND;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};
 

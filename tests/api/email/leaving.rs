@@ -7,10 +7,10 @@ use storage::Tx;
 use storage::jobs::{self, Claim, Fence};
 use storage::outbox;
 use switchboard::app::App;
-use switchboard::jobs::kind::JobKind;
+use switchboard::job_runner::kind::JobKind;
 use switchboard::jobs::lease::{self, HostLease};
 use switchboard::jobs::runner;
-use switchboard::jobs::send::SEND;
+use switchboard::sending::dispatch_job::SEND;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 

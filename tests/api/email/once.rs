@@ -9,9 +9,9 @@ use base64::prelude::BASE64_STANDARD;
 use reqwest::Client;
 use serde_json::{Value, json};
 use storage::jobs;
-use switchboard::jobs::kind::JobKind;
+use switchboard::job_runner::kind::JobKind;
 use switchboard::jobs::runner;
-use switchboard::jobs::send::SEND;
+use switchboard::sending::dispatch_job::SEND;
 use tempfile::TempDir;
 use tokio::sync::watch;
 

@@ -11,7 +11,7 @@ use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey};
 use switchboard::app::App;
-use switchboard::log::{Note, Origin, append};
+use switchboard::app::event_log::{Note, Origin, append};
 use switchboard::retention;
 
 const DAY_MS: i64 = 86_400_000;

@@ -8,7 +8,7 @@ use base::tenant::Tenant;
 use harness::TestServer;
 use storage::jobs::{self, NewJob};
 use switchboard::app::App;
-use switchboard::jobs::kind::{JobKind, Next, Turn};
+use switchboard::job_runner::kind::{JobKind, Next, Turn};
 use switchboard::jobs::runner;
 use tokio::sync::{Semaphore, watch};
 

@@ -17,7 +17,7 @@ use storage::hosts;
 use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
 use switchboard::app::App;
-use switchboard::jobs::kind::{JobKind, Next, RetryDelay, Turn};
+use switchboard::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
 use switchboard::jobs::{lease, runner, upkeep};
 use switchboard::retention;
 use tokio::sync::{Notify, watch};

@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 use storage::sql::query;
 use switchboard::app::App;
-use switchboard::config::Config;
-use switchboard::jobs::kind::{JobKind, Next, Turn};
+use switchboard::app::config::Config;
+use switchboard::app::resource_kind::Kind;
+use switchboard::job_runner::kind::{JobKind, Next, Turn};
 use switchboard::jobs::pull::PULL;
 use switchboard::jobs::runner;
-use switchboard::resources::Kind;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use storage::jobs::{self, Busy, Job};
 use storage::wakes::JobClass;
 use switchboard::app::App;
-use switchboard::jobs::watch;
 use switchboard::sync::schedule::watch_id;
+use switchboard::sync::watch_job;
 
 use crate::email::mailbox::{Mailbox, Provider, until};
 
@@ -70,6 +70,6 @@ async fn a_stream_ends_with_its_connection_on_any_host() {
     is_listened_to_by(&mailbox, other).await;
     mailbox.api.delete(format!("/v1/connections/{}", mailbox.connection)).send().await.expect(204);
     assert!(job(other, &mailbox).await.is_none());
-    watch::end_lost(other).await.expect("a look");
+    watch_job::end_lost(other).await.expect("a look");
     assert_eq!(other.watches.find(&mailbox.connection), None);
 }

@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use storage::items;
 use storage::{api_keys, connections};
 use switchboard::app::App;
-use switchboard::resources::collections;
-use switchboard::sync::{self, follow};
+use switchboard::sync::{self, lifecycle};
 
 use crate::local_reads::{MINUTE_MS, SECOND_MS, World};
 
@@ -23,9 +22,9 @@ async fn told_by(app: &App, calendar: &str) -> Value {
     let item = items::any(reader, &tenant, calendar).await.expect("a query").expect("the calendar");
     let connection = connections::find(reader, &tenant, &item.connection_id).await.expect("a query");
     let connection = connection.expect("the connection");
-    let scope = collections::scope(&item).expect("a scope");
+    let scope = sync::scope::scope(&item).expect("a scope");
     let state = sync::state(app, &connection, &scope).await.expect("a state");
-    let view = follow::view(app, &connection, &state).await.expect("a view");
+    let view = lifecycle::view(app, &connection, &state).await.expect("a view");
     serde_json::to_value(view).expect("JSON")
 }
 

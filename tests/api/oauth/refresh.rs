@@ -10,10 +10,10 @@ use storage::sql::query;
 use switchboard::app::App;
 use switchboard::connections::credentials::stored;
 use switchboard::connections::new_tokens::Tokens;
+use switchboard::connections::refresh_job::REFRESH;
+use switchboard::connections::revoke_job::REVOKE;
 use switchboard::connections::token_refresh::{Need, tokens};
-use switchboard::jobs::kind::JobKind;
-use switchboard::jobs::refresh::REFRESH;
-use switchboard::jobs::revoke::REVOKE;
+use switchboard::job_runner::kind::JobKind;
 use switchboard::jobs::runner;
 
 use crate::email::mailbox::until;

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use storage::connections;
 use storage::jobs;
 use storage::watches::{self as table, Status};
-use switchboard::jobs::renew::RENEW;
 use switchboard::jobs::runner;
+use switchboard::push::renew_job::RENEW;
 use switchboard::push::stop::stop_all;
 
 use crate::email::mailbox::text;

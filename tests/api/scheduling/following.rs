@@ -3,7 +3,7 @@
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::sql::query;
-use switchboard::jobs::booking_reconcile::BOOKING_RECONCILE;
+use switchboard::bookings::jobs::reconcile::BOOKING_RECONCILE;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{book, read, run_jobs};

@@ -3,10 +3,10 @@
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::sql::query;
-use switchboard::jobs::booking_complete::BOOKING_COMPLETE;
-use switchboard::jobs::booking_event::BOOKING_EVENT;
-use switchboard::jobs::booking_expire::BOOKING_EXPIRE;
-use switchboard::jobs::booking_recheck::BOOKING_RECHECK;
+use switchboard::bookings::jobs::complete::BOOKING_COMPLETE;
+use switchboard::bookings::jobs::event::BOOKING_EVENT;
+use switchboard::bookings::jobs::expire::BOOKING_EXPIRE;
+use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
 use switchboard::jobs::runner;
 
 use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};

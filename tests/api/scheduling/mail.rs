@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use storage::jobs::{self, NewJob};
 use storage::sql::query;
 use storage::wakes::JobClass;
-use switchboard::jobs::booking_event::BOOKING_EVENT;
-use switchboard::jobs::booking_mail::BOOKING_MAIL;
-use switchboard::jobs::booking_remind::BOOKING_REMIND;
+use switchboard::bookings::jobs::event::BOOKING_EVENT;
+use switchboard::bookings::jobs::mail::BOOKING_MAIL;
+use switchboard::bookings::jobs::remind::BOOKING_REMIND;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{entries, logged, path, read};

@@ -3,8 +3,8 @@
 use harness::TestServer;
 use serde_json::json;
 use storage::sql::query;
-use switchboard::jobs::booking_reconcile::BOOKING_RECONCILE;
-use switchboard::jobs::booking_remind::BOOKING_REMIND;
+use switchboard::bookings::jobs::reconcile::BOOKING_RECONCILE;
+use switchboard::bookings::jobs::remind::BOOKING_REMIND;
 use switchboard::jobs::runner;
 use switchboard::jobs::upkeep::{self, CLEAN};
 

@@ -11,8 +11,8 @@ use harness::Actor;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use switchboard::jobs::booking_event::BOOKING_EVENT;
-use switchboard::jobs::booking_mail::BOOKING_MAIL;
+use switchboard::bookings::jobs::event::BOOKING_EVENT;
+use switchboard::bookings::jobs::mail::BOOKING_MAIL;
 use switchboard::jobs::runner;
 
 use super::lifecycle::path;

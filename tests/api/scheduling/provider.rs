@@ -2,7 +2,8 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use switchboard::jobs::{booking_event, runner};
+use switchboard::bookings::jobs::event;
+use switchboard::jobs::runner;
 
 /// A Tuesday within working hours, days after a test's beginning.
 const START: &str = "2026-03-10T10:00:00Z";
@@ -36,7 +37,7 @@ async fn book(api: &Actor, event_type_id: &Value) -> Value {
 
 /// Does what the service does by itself when a booking is made or a write is due again.
 async fn write_events(server: &TestServer) {
-    runner::drain(&server.app, &[booking_event::BOOKING_EVENT]).await.expect("the jobs are run");
+    runner::drain(&server.app, &[event::BOOKING_EVENT]).await.expect("the jobs are run");
 }
 
 /// The events that invite who booked, as the provider has them now.

@@ -2,8 +2,8 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use switchboard::jobs::booking_recheck::BOOKING_RECHECK;
-use switchboard::jobs::host_gone::HOST_GONE;
+use switchboard::bookings::jobs::host_removed::HOST_GONE;
+use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
 use switchboard::jobs::runner;
 
 use super::lifecycle::{book, entries, logged, path, read, run_jobs};

@@ -2,7 +2,7 @@
 
 use harness::TestServer;
 use serde_json::{Value, json};
-use switchboard::jobs::booking_event::BOOKING_EVENT;
+use switchboard::bookings::jobs::event::BOOKING_EVENT;
 use switchboard::jobs::runner;
 
 use super::{BOOKINGS, DAY, Desk, SLOTS, booking, on, starts, text};

@@ -2,7 +2,7 @@
 
 use harness::receiver::Received;
 use serde_json::json;
-use switchboard::log::{Note, Origin, append};
+use switchboard::app::event_log::{Note, Origin, append};
 
 use crate::webhooks::desk::Desk;
 

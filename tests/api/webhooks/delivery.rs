@@ -8,9 +8,10 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use storage::sql::query;
-use switchboard::jobs::deliver::DELIVER;
-use switchboard::jobs::{fanout, runner};
+use switchboard::jobs::runner;
 use switchboard::retention;
+use switchboard::webhooks::delivery::DELIVER;
+use switchboard::webhooks::fanout;
 use tokio::sync::watch;
 
 /// A server that may deliver to the loopback interface.

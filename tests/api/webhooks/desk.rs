@@ -6,8 +6,8 @@ use harness::{Actor, Builder, TestServer};
 use serde_json::{Value, json};
 use storage::api_keys;
 use storage::sql::query;
-use switchboard::config::Config;
-use switchboard::log::{Note, Origin, append};
+use switchboard::app::config::Config;
+use switchboard::app::event_log::{Note, Origin, append};
 
 /// The event type of the events that a desk creates.
 pub const CREATED: &[&str] = &["calendar.event.created"];

@@ -6,10 +6,10 @@ use harness::TestServer;
 use harness::receiver::{Received, Receiver};
 use reqwest::Client;
 use serde_json::{Value, json};
-use switchboard::jobs::deliver::DELIVER;
-use switchboard::jobs::fanout::{self, FANOUT};
-use switchboard::jobs::kind::JobKind;
+use switchboard::job_runner::kind::JobKind;
 use switchboard::jobs::runner;
+use switchboard::webhooks::delivery::DELIVER;
+use switchboard::webhooks::fanout::{self, FANOUT};
 use tokio::sync::watch;
 use tokio::time::Instant;
 

@@ -4,9 +4,10 @@ use std::time::{Duration, Instant};
 
 use harness::receiver::{Conduct, Hostile, Receiver};
 use serde_json::{Value, json};
-use switchboard::jobs::deliver::DELIVER;
-use switchboard::jobs::kind::JobKind;
-use switchboard::jobs::{fanout, runner};
+use switchboard::job_runner::kind::JobKind;
+use switchboard::jobs::runner;
+use switchboard::webhooks::delivery::DELIVER;
+use switchboard::webhooks::fanout;
 use tokio::sync::watch;
 
 use crate::webhooks::changes::{UPDATED, log, log_long, resource};

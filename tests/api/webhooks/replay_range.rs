@@ -6,9 +6,9 @@ use harness::TestServer;
 use serde_json::{Value, json};
 use storage::jobs;
 use storage::sql::query;
-use switchboard::jobs::replay::REPLAY;
 use switchboard::jobs::runner;
 use switchboard::retention;
+use switchboard::webhooks::replay::job::REPLAY;
 
 use crate::webhooks::desk::{CREATED, Desk, id, ids};
 

@@ -383,7 +383,7 @@ mod tests {
             set(&["calendars::events::", "contract::", "email::"])
         );
         assert_eq!(api("host/sandbox-provider/src/lib.rs"), api("host/src/sandbox_provider/mod.rs"));
-        assert_eq!(api("host/src/locks.rs"), set(&["calendars::events::", "contract::"]));
+        assert_eq!(api("host/src/app/named_locks.rs"), set(&["calendars::events::", "contract::"]));
         assert_eq!(api("tests/api/task_lists/parts.rs"), set(&["task_lists::"]));
         assert_eq!(api("tests/api/cli.rs"), set(&["cli::"]));
         assert_eq!(api("xtask/src/main.rs"), set(&[]));

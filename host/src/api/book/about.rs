@@ -6,8 +6,8 @@ use crate::api::book::hosts;
 use crate::api::book::subject::{Moved, Subject, Visit};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
-use crate::html::Html;
 use crate::locale::Language;
+use crate::locale::html::Html;
 
 /// The kind of a place, without its address, link or number.
 pub fn place(kind: MeetingPlaceKind, texts: &Texts) -> &'static str {

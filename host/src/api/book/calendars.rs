@@ -14,10 +14,10 @@ use crate::api::book::choice::Choice;
 use crate::api::book::subject::Visit;
 use crate::api::book::texts::calendars::calendars;
 use crate::api::book::texts::texts;
-use crate::api::request_id::X_REQUEST_ID;
+use crate::api::request::request_id::X_REQUEST_ID;
 use crate::app::App;
 use crate::bookings::event_body;
-use crate::html::Html;
+use crate::locale::html::Html;
 
 /// What a link to the sites of Microsoft's calendars begins with, and the sites: of private accounts, and of those of organizations.
 const OUTLOOK_PATH: &str = "/calendar/0/deeplink/compose?";

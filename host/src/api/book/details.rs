@@ -11,8 +11,8 @@ use crate::api::book::layout::Page;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
-use crate::html::Html;
 use crate::locale::dates;
+use crate::locale::html::Html;
 
 /// What stands in the way of a booking.
 #[derive(Clone, Debug)]

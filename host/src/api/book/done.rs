@@ -6,16 +6,15 @@ use model::Instant;
 use model::scheduling::booking::BookingPlace;
 use scheduling::hours::Zone;
 
-use crate::api::book::about;
 use crate::api::book::booked::{Booked, Deed};
-use crate::api::book::calendars;
 use crate::api::book::choice::Choice;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::Visit;
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
+use crate::api::book::{about, calendars};
 use crate::app::App;
-use crate::html::Html;
+use crate::locale::html::Html;
 
 const DECOY: &str = "no-booking";
 

@@ -6,8 +6,8 @@ use model::scheduling::event_type::EventType;
 use crate::api::book::layout;
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
-use crate::html::Html;
 use crate::locale::Language;
+use crate::locale::html::Html;
 
 /// Pictures of hosts that a page loads: of the first who have one. Each can be on a site of its own, which the page's policy names.
 const MAX_PICTURES: usize = 5;

@@ -14,9 +14,9 @@ use crate::api::book::assets;
 use crate::api::book::brand::Color;
 use crate::api::book::subject::Visit;
 use crate::api::book::texts::texts;
-use crate::api::request_id::X_REQUEST_ID;
-use crate::html::Html;
+use crate::api::request::request_id::X_REQUEST_ID;
 use crate::locale::Language;
+use crate::locale::html::Html;
 
 static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| assets::style_source(assets::STYLE));
 

@@ -7,23 +7,20 @@ use model::Instant;
 use model::scheduling::booking::BookingMove;
 use storage::lane::Lane;
 
-use crate::answer::Attempt;
-use crate::api::book::about;
 use crate::api::book::booked::{Booked, Deed, Refused};
 use crate::api::book::choice::Choice;
-use crate::api::book::done;
 use crate::api::book::form::Fields;
-use crate::api::book::free;
 use crate::api::book::layout::Page;
-use crate::api::book::month;
 use crate::api::book::subject::{Moved, Subject, Visit};
 use crate::api::book::submit::Outcome;
 use crate::api::book::texts::texts;
+use crate::api::book::{about, done, free, month};
 use crate::app::App;
+use crate::app::stored_response::Attempt;
 use crate::bookings::change::Viewer;
 use crate::bookings::{cancel, reschedule};
-use crate::html::Html;
 use crate::locale::dates;
+use crate::locale::html::Html;
 
 /// The field of a cancellation's reason.
 const REASON: &str = "reason";

@@ -38,6 +38,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 use tower_http::compression::CompressionLayer;
 use url::Url;
 
+use crate::api::access::rate_limit::{Class, Limiters};
 use crate::api::book::details::Sheet;
 use crate::api::book::form::Fields;
 use crate::api::book::layout::Page;
@@ -45,9 +46,8 @@ use crate::api::book::manage::Aim;
 use crate::api::book::subject::{Address, Subject, Visit};
 use crate::api::book::submit::Outcome;
 use crate::api::book::texts::texts;
-use crate::api::error;
-use crate::api::rate_limit::{Class, Limiters};
-use crate::api::unread;
+use crate::api::request::unread_body;
+use crate::api::response::error;
 use crate::app::App;
 
 /// Pages that one address may open a minute.
@@ -179,7 +179,7 @@ async fn send(
 ) -> Response {
     let visit = Visit::of(&app, &request);
     let address = address(params);
-    let (request, rest) = unread::lend(request);
+    let (request, rest) = unread_body::lend(request);
     let taken = take(&app, &desk, &visit, address.as_ref(), request).await;
     rest.take().await;
     let page = match taken {
@@ -343,7 +343,7 @@ async fn send_below(
 ) -> Response {
     let visit = Visit::of(&app, &request);
     let aim = aim(params, request.uri().path());
-    let (request, rest) = unread::lend(request);
+    let (request, rest) = unread_body::lend(request);
     let taken = take_below(&app, &desk, &visit, aim.as_ref(), request).await;
     rest.take().await;
     let page = match taken {

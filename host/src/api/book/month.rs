@@ -7,19 +7,18 @@ use http::StatusCode;
 use jiff::civil::Date;
 use model::Instant;
 
-use crate::api::book::about;
 use crate::api::book::bounds::Bounds;
 use crate::api::book::choice::Choice;
 use crate::api::book::free::{self, DAY_MS};
-use crate::api::book::hosts;
 use crate::api::book::layout::Page;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
-use crate::api::error;
+use crate::api::book::{about, hosts};
+use crate::api::response::error;
 use crate::app::App;
-use crate::html::Html;
 use crate::locale::dates::{self, Hours, Local};
+use crate::locale::html::Html;
 
 /// Zones that the field for one suggests; every other IANA name can be typed.
 const ZONES: [&str; 40] = [

@@ -10,18 +10,18 @@ use model::Instant;
 use scheduling::hours::Zone;
 use storage::scheduling::applications;
 
+use crate::api::access::api_key::{client_ip, peer};
 use crate::api::book::booked::Booked;
 use crate::api::book::choice::Choice;
-use crate::api::caller::{client_ip, peer};
-use crate::api::request_id;
+use crate::api::request::request_id;
 use crate::app::App;
+use crate::app::freshness::Reading;
 use crate::bookings::handle;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
-use crate::freshness::Reading;
+use crate::connections::request_context::Asker;
 use crate::locale::Language;
 use crate::locale::dates::{self, Hours};
-use crate::resources::Asker;
 
 /// Characters of a `User-Agent` that are read.
 const MAX_USER_AGENT: usize = 512;

@@ -8,23 +8,20 @@ use model::scheduling::booking::NewBooking;
 use serde_json::Value;
 use storage::lane::Lane;
 
-use crate::answer::{Answer, Attempt};
 use crate::api::book::details::{self, Fault, Sheet};
-use crate::api::book::done;
 use crate::api::book::form::{self, Fields, Token};
-use crate::api::book::free;
 use crate::api::book::layout::Page;
-use crate::api::book::month;
 use crate::api::book::subject::{Subject, Visit};
 use crate::api::book::texts::texts;
 use crate::api::book::verdict::{self, Question};
-use crate::api::error;
-use crate::api::fingerprint::of_parts;
+use crate::api::book::{done, free, month};
 use crate::api::idempotency::{self, Next};
-use crate::api::reply;
+use crate::api::request::fingerprint::of_parts;
+use crate::api::response::{error, reply};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::create::{self, By};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;

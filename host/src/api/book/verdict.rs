@@ -13,7 +13,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use crate::app::App;
-use crate::config::VerdictFailure;
+use crate::app::config::VerdictFailure;
 
 /// How long a verdict is waited for.
 const DEADLINE: Duration = Duration::from_secs(2);

@@ -10,16 +10,16 @@ use model::resource::Written;
 use serde_json::json;
 use storage::api_keys as table;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
-use crate::api::key_restrictions::restrict;
+use crate::api::access::api_key::Caller;
+use crate::api::access::key_restrictions::restrict;
 use crate::api::operation::Priority::{Additive, Common};
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 
 pub fn routes() -> Routes<App> {
     Routes::new("API keys")
@@ -98,7 +98,7 @@ fn family(caller: &Caller) -> Option<&str> {
 }
 
 async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let kind = match params.word("kind", &["key", "access_token"])?.as_deref() {
         Some("access_token") => table::KeyKind::AccessToken,
         _ => table::KeyKind::Key,
@@ -111,7 +111,7 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     keys.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let items: Vec<String> = keys.iter().map(|k| k.json().to_string()).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &keys.get(last).map(|k| &k.id));
-    Ok(Answer::ok(page::cut(&items, more, cursor)))
+    Ok(Answer::ok(pagination::cut(&items, more, cursor)))
 }
 
 async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {

@@ -8,16 +8,17 @@ use model::connection::{Connection, NewConnection};
 use model::resource::Written;
 use storage::{connections as table, sync_states};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::{Additive, Common, Mvp};
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::connections::{self, capabilities, view};
-use crate::resources::Asker;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::connections::{self, view};
+use crate::resources::capabilities;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Connections")
@@ -61,7 +62,7 @@ async fn create(
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let provider = params.text("provider", 40)?.unwrap_or_default();
     let status =
         params.word("status", &["pending", "active", "degraded", "reauth_required"])?.unwrap_or_default();
@@ -86,7 +87,7 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
         items.push(view::json(&app, connection, &states).to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|c| &c.id));
-    Ok(Answer::ok(page::cut(&items, more, cursor)))
+    Ok(Answer::ok(pagination::cut(&items, more, cursor)))
 }
 
 async fn find(app: &App, asker: &Asker, id: &str) -> Result<table::Connection> {
@@ -115,8 +116,8 @@ async fn delete(
         }
         other => other?,
     };
-    crate::api::etag::expected(&headers, None)?.check(&connection.etag)?;
-    Ok(connections::delete(&app, connection, &attempt).await?)
+    crate::api::request::etag::expected(&headers, None)?.check(&connection.etag)?;
+    Ok(crate::resources::disconnect::delete(&app, connection, &attempt).await?)
 }
 
 async fn read_capabilities(

@@ -3,9 +3,9 @@
 use model::contacts::ContactBook;
 use model::resource::{New, Patch, Resource};
 
-use crate::api::collections::{create, delete, get, list, update};
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
+use crate::api::shared::collections::{create, delete, get, list, update};
 use crate::app::App;
 
 pub fn routes() -> Routes<App> {

@@ -4,16 +4,19 @@ use axum::extract::State;
 use model::contacts::ContactGroup;
 use model::resource::{New, Patch, Resource};
 
-use crate::answer::Answer;
-use crate::api::asker::Params;
-use crate::api::contents::{create_in_book, delete_in_book, get_in_book, listed, update_in_book};
-use crate::api::error::ApiError;
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::Params;
+use crate::api::response::error::ApiError;
+use crate::api::shared::collection_items::{
+    create_in_book, delete_in_book, get_in_book, listed, update_in_book,
+};
 use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::resources::contacts::find::{self, Query};
-use crate::resources::{Asker, Kind};
 
 const GROUP: Kind = Kind::ContactGroup;
 
@@ -46,7 +49,7 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let query = Query {
         connection_id: params.text("connection_id", 64)?,
         book_id: params.text("book_id", 64)?,

@@ -12,15 +12,16 @@ use serde_json::{Map, Value};
 use crate::access_tokens::code::{self, CodeRequest};
 use crate::access_tokens::refresh::{self, RefreshRequest};
 use crate::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, Outcome, TokenError, client_credentials};
-use crate::answer::Attempt;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::form::FormOrJson;
-use crate::api::key_restrictions::restrict;
+use crate::api::access::api_key::Caller;
+use crate::api::access::client_auth;
+use crate::api::access::key_restrictions::restrict;
 use crate::api::operation::Priority::Common;
 use crate::api::operation::{ANY_KEY, Routes};
-use crate::api::{client_auth, oauth_error, reply};
+use crate::api::request::form::FormOrJson;
+use crate::api::response::error::ApiError;
+use crate::api::response::{oauth_error, reply};
 use crate::app::App;
+use crate::app::stored_response::Attempt;
 use crate::connections;
 
 /// Longest parameter in bytes; the longest of ours has about 150.

@@ -12,16 +12,16 @@ use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::api::asker::Path;
-use crate::api::caller::{client_ip, peer};
-use crate::api::error::ApiError;
+use crate::api::access::api_key::{client_ip, peer};
+use crate::api::access::rate_limit::{Limiters, site};
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::{ANY_KEY, Routes};
-use crate::api::rate_limit::{Limiters, site};
-use crate::api::small_body;
+use crate::api::request::extractors::Path;
+use crate::api::request::small_body;
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::connections::watch_reach;
 use crate::push::notification::{self, Incoming};
-use crate::push::reach;
 use crate::push::receive::{self, Budgets, Pace, Taken};
 
 /// Largest body, bytes.
@@ -59,7 +59,7 @@ async fn notify(
     Path(provider): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let connector = reach::connector(&app, &provider);
+    let connector = watch_reach::connector(&app, &provider);
     let push = connector.as_ref().and_then(|connector| connector.manifest.push.as_ref());
     let push = push.ok_or_else(|| not_found("provider that posts notifications"))?;
     let ip = client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);

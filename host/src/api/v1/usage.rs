@@ -8,17 +8,17 @@ use base::error::{Code, Result, invalid};
 use jiff::civil::Date;
 use model::Instant;
 use model::application::{KeyUsage, RequestCount, Usage, WebhookCount};
-use storage::usage::Bucket;
-use storage::{api_keys, connections, items, usage};
+use storage::usage::{self, Bucket};
+use storage::{api_keys, connections, items};
 
-use crate::answer::Answer;
-use crate::api::asker::Params;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
+use crate::api::access::api_key::Caller;
+use crate::api::access::rate_limit::{Standing, WINDOW_MS};
 use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
-use crate::api::rate_limit::{Standing, WINDOW_MS};
+use crate::api::request::extractors::Params;
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::Answer;
 use crate::webhooks::figures::Figures;
 
 pub fn routes() -> Routes<App> {

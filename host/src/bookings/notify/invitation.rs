@@ -6,9 +6,9 @@ use model::email::EmailAddress;
 use storage::scheduling::mail::InvitationRow;
 
 use crate::bookings::event_body;
-use crate::bookings::notify::facts::Facts;
+use crate::bookings::notify::context::Facts;
 use crate::bookings::notify::kind::MailRole;
-use crate::bookings::notify::letter::link_of_invitee;
+use crate::bookings::notify::message_text::link_of_invitee;
 
 /// What asks the calendars of these people to take the booking in as it is now.
 pub fn request(facts: &Facts, role: MailRole, now: i64) -> Invite {

@@ -9,11 +9,11 @@ use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::{event_types, meeting_events, notices};
 
 use crate::app::App;
+use crate::app::event_log::{self, Note, Origin};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
 use crate::bookings::notify::reminder::{Channels, due_at, read_key};
 use crate::bookings::{state, view};
-use crate::log::{self, Note, Origin};
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +93,6 @@ async fn tell(tx: &mut Tx, app: &App, (row, body): (&BookingRow, &Booking)) -> R
         origin: Origin::System,
         resource: Some(view::booking(row, body, &events, true)?.to_string()),
     };
-    log::append(tx, app, &row.tenant, vec![note]).await?;
+    event_log::append(tx, app, &row.tenant, vec![note]).await?;
     Ok(())
 }

@@ -7,30 +7,28 @@ use model::email::EmailHeader;
 use model::wire::calendar::CalendarFeatures;
 use runtime::Surface;
 use serde_json::json;
-use storage::Tx;
-use storage::connections as connection_table;
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
-use storage::outbox;
-use storage::scheduling::bookings;
 use storage::scheduling::mail::{self, InvitationRow};
-use storage::scheduling::{meeting_events, meetings, notices};
+use storage::scheduling::{bookings, meeting_events, meetings, notices};
+use storage::{Tx, connections as connection_table, outbox};
 
 use crate::app::App;
+use crate::app::event_log::Origin;
+use crate::app::freshness::Reading;
 use crate::bookings::conference;
-use crate::bookings::notify::facts::Facts;
+use crate::bookings::notify::context::Facts;
 use crate::bookings::notify::invitation;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
-use crate::bookings::notify::letter::{self, Letter};
-use crate::bookings::notify::overtaken::{name_of, overtaken};
+use crate::bookings::notify::message_text::{self, Letter};
 use crate::bookings::notify::queue::changed_at;
+use crate::bookings::notify::superseded::{name_of, overtaken};
 use crate::connections;
-use crate::freshness::Reading;
-use crate::log::Origin;
-use crate::outbox::cancel;
-use crate::outbox::submit::{self, Ready, Submission};
-use crate::resources::mail::compose::{Composed, message_id};
-use crate::resources::{self, Asker};
+use crate::connections::request_context::Asker;
+use crate::resources::mail::compose::message_id;
+use crate::sending::cancel;
+use crate::sending::message::Composed;
+use crate::sending::submit::{self, Ready, Submission};
 
 /// For so long after a change its message waits until the event is in the organizer's calendar, which can give the booking another UID
 /// and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
@@ -232,7 +230,8 @@ async fn invites_itself(app: &App, facts: &Facts) -> Result<bool> {
         reading: Reading::default(),
     };
     let asked = (Surface::Calendar, "capabilities");
-    let has: CalendarFeatures = resources::fetch(app, &connection, &asker, asked, &json!({})).await?;
+    let has: CalendarFeatures =
+        crate::connections::provider_call::fetch(app, &connection, &asker, asked, &json!({})).await?;
     Ok(has.scheduling)
 }
 
@@ -242,14 +241,14 @@ async fn replacement(app: &App, key: &MailKey, facts: &Facts) -> Result<Draft> {
     let cancelled = sent.map(|sent| itip::cancel(&invitation::cancellation(facts, sent, app.now())));
     let name = format!("booking/{}/replaced/{}/{}", key.booking_id, key.sequence, key.role.as_str());
     let calendar = cancelled.map(|text| ("CANCEL", text));
-    let draft = draft(app, (key, facts), &name, (letter::of_replacement(facts), calendar)).await?;
+    let draft = draft(app, (key, facts), &name, (message_text::of_replacement(facts), calendar)).await?;
     Ok(Draft { kept: Kept::TakenBack, is_last: false, ..draft })
 }
 
 /// The message that tells of the change.
 async fn message(app: &App, key: &MailKey, facts: &Facts, calendar: Calendar) -> Result<Draft> {
     let now = app.now();
-    let letter = letter::of_change(facts, key, calendar == Calendar::Request);
+    let letter = message_text::of_change(facts, key, calendar == Calendar::Request);
     let name = name_of(&key.booking_id, key.kind, key.sequence, key.role);
     let (text, kept) = match (calendar, &facts.invitation) {
         (Calendar::Request, _) => {

@@ -11,11 +11,10 @@ use storage::connections::Connection;
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::mail::InvitationRow;
 
-use crate::bookings::notify::facts::{Facts, named};
-use crate::bookings::notify::invitation;
+use crate::bookings::notify::context::{Facts, named};
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
-use crate::bookings::notify::letter;
 use crate::bookings::notify::sender::Sender;
+use crate::bookings::notify::{invitation, message_text};
 use crate::locale::Language;
 
 const START_MS: i64 = 1_773_133_200_000;
@@ -134,7 +133,7 @@ fn key(kind: MailKind, role: MailRole) -> MailKey {
 
 #[test]
 fn an_invitee_reads_what_when_where_and_how_to_change_it() {
-    let letter = letter::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), false);
+    let letter = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), false);
     assert_eq!(letter.subject, "Bestätigt: Intro with Ada");
     let text = "Ihr Termin ist bestätigt.\n\n\
                 Was: Intro with Ada\n\
@@ -149,14 +148,14 @@ fn an_invitee_reads_what_when_where_and_how_to_change_it() {
 
 #[test]
 fn an_invitation_has_the_plain_title_as_its_subject() {
-    let letter = letter::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), true);
+    let letter = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), true);
     assert_eq!(letter.subject, "Intro with Ada");
 }
 
 #[test]
 fn guests_have_no_link_that_changes_the_booking() {
     let facts = facts();
-    let letter = letter::of_change(&facts, &key(MailKind::Confirmed, MailRole::Guests), true);
+    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Guests), true);
     assert!(letter.text.starts_with("Sie sind zu diesem Termin eingeladen."), "{}", letter.text);
     assert!(!letter.text.contains("secret") && !letter.html.contains("secret"));
     let theirs = request(&invitation::request(&facts, MailRole::Guests, NOW_MS));
@@ -173,7 +172,7 @@ fn hosts_read_who_comes_and_what_they_wrote() {
     let schedule = Schedule { time_zone: "Asia/Tokyo".to_owned(), ..Schedule::default() };
     let event_type = EventType { schedule: Some(schedule), ..facts().event_type };
     let facts = Facts { language: Language::English, event_type, ..facts() };
-    let letter = letter::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
     assert_eq!(letter.subject, "Confirmed: Intro with Ada");
     for line in ["18:00–18:30 (Asia/Tokyo", "Invitee: Ada <b>\n", "Notes and answers:\nBring\na pen\n"] {
         assert!(letter.text.contains(line), "{line} is not in {}", letter.text);
@@ -187,11 +186,11 @@ fn what_does_not_take_place_leads_to_other_times() {
     let mut facts = facts();
     facts.booking.cancellation_reason = Some("Krank\r\nBcc: x@y.test\u{7}".to_owned());
     let cancelled = key(MailKind::Cancelled, MailRole::Invitee);
-    let letter = letter::of_change(&facts, &cancelled, false);
+    let letter = message_text::of_change(&facts, &cancelled, false);
     assert!(letter.text.contains("Grund:\nKrank\nBcc: x@y.test\n"), "{}", letter.text);
     assert!(letter.text.contains("/book/acme/intro") && !letter.text.contains("secret"), "{}", letter.text);
     facts.is_closed = true;
-    let letter = letter::of_change(&facts, &cancelled, false);
+    let letter = message_text::of_change(&facts, &cancelled, false);
     assert!(!letter.text.contains("/book/"), "{}", letter.text);
 }
 
@@ -208,7 +207,7 @@ fn what_an_invitee_writes_goes_to_hosts_alone() {
         (Party::Api, MailRole::Invitee, true),
     ] {
         facts.booking.cancelled_by = Some(by);
-        let letter = letter::of_change(&facts, &key(MailKind::Cancelled, role), false);
+        let letter = message_text::of_change(&facts, &key(MailKind::Cancelled, role), false);
         assert_eq!(letter.text.contains("evil.example"), is_shown, "{by:?}, {role:?}: {}", letter.text);
     }
 }
@@ -259,7 +258,7 @@ fn a_link_that_comes_later_updates_the_invitation() {
     assert_eq!(later.location.as_deref(), Some("https://meet.example.org/a?b&c"));
     facts.language = Language::English;
     let conference = key(MailKind::Conference, MailRole::Invitee);
-    let letter = letter::of_change(&facts, &conference, false);
+    let letter = message_text::of_change(&facts, &conference, false);
     assert_eq!(letter.subject, "Link to join: Intro with Ada");
     assert!(letter.text.contains("Where: Online: https://meet.example.org/a?b&c\n"), "{}", letter.text);
     assert!(letter.text.starts_with("Here is the link to your appointment."), "{}", letter.text);

@@ -14,12 +14,12 @@ use storage::oauth_clients::{self, OAuthClient};
 use zeroize::Zeroizing;
 
 use crate::app;
+use crate::app::config::Config;
 use crate::cli::apps::inputs::{self, Setting};
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::answer;
 use crate::cli::settings::Place;
 use crate::cli::store;
-use crate::config::Config;
 
 /// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -105,7 +105,7 @@ pub struct Set {
 }
 
 impl Set {
-    pub(super) async fn run(self) -> Result<()> {
+    pub(crate) async fn run(self) -> Result<()> {
         let secret = self.secret()?;
         let config = self.place.clone().resolve()?;
         let db = store::open(&config).await?;

@@ -11,10 +11,10 @@ use runtime::{self, Installed, Manifest, Store};
 use serde_json::{Value, json};
 
 use crate::app;
+use crate::app::config::Config;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::Place;
 use crate::cli::store;
-use crate::config::Config;
 
 const MANIFEST: &str = "connector.toml";
 

@@ -13,7 +13,6 @@ use storage::authorizations::{self, PendingAuthorization};
 use storage::lane::Lane;
 
 use crate::app::App;
-use crate::connections;
 use crate::connections::authorization::commit::{self, Account, Issued};
 use crate::connections::authorization::outcome::{Ending, Failure};
 use crate::connections::authorization::{CallbackOutcome, CallbackParams, Options, PageReason, Secrets};
@@ -22,9 +21,9 @@ use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::identity::{self, AccountIdentity};
 use crate::connections::oauth::scopes::{self, Granted};
 use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure, classify, grant};
+use crate::connections::request_context::Asker;
 use crate::connections::settings::settings_of;
-use crate::connections::{account, check};
-use crate::resources::Asker;
+use crate::connections::{self, account, check};
 
 /// After so long a claim of another host counts as given up, in milliseconds: longer than all requests of a return together.
 const STALE_MS: i64 = 60_000;

@@ -11,14 +11,13 @@ use serde_json::{Map, Value};
 use storage::authorizations::{self, PendingAuthorization};
 use storage::oauth_clients;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::connections;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::connections::authorization::{LIFETIME_MS, Options, Secrets, random_text};
-use crate::connections::credentials;
-use crate::connections::oauth::scopes::ScopeMap;
-use crate::connections::oauth::{self, AuthorizationRequest, OAuthProvider, scopes};
-use crate::resources::Asker;
+use crate::connections::oauth::scopes::{self, ScopeMap};
+use crate::connections::oauth::{self, AuthorizationRequest, OAuthProvider};
+use crate::connections::request_context::Asker;
+use crate::connections::{self, credentials};
 
 /// Longest `state` of a client, bytes.
 const MAX_STATE: usize = 1_024;

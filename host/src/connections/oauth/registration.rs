@@ -18,7 +18,7 @@ pub struct Registration {
     pub id: String,
     pub version: i64,
     pub client_id: String,
-    pub(super) client_secret: Option<Zeroizing<String>>,
+    pub(crate) client_secret: Option<Zeroizing<String>>,
     pub client_auth: ClientAuth,
     /// Values of the settings that the operator gives, for URLs and for the connector.
     pub settings: Map<String, Value>,
@@ -28,7 +28,7 @@ pub struct Registration {
 }
 
 /// A stored registration. `issuer`: of the provider that this process serves, where no other is registered.
-pub(super) fn opened(
+pub(crate) fn opened(
     app: &App,
     auth: &Auth,
     client: OAuthClient,
@@ -67,7 +67,7 @@ pub(super) fn opened(
 }
 
 /// This host as a public client of the sandbox provider that it serves.
-pub(super) fn of_sandbox(auth: &Auth, issuer: Option<String>) -> Registration {
+pub(crate) fn of_sandbox(auth: &Auth, issuer: Option<String>) -> Registration {
     Registration {
         id: BUILT_IN.to_owned(),
         version: 1,

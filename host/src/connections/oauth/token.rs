@@ -129,7 +129,7 @@ impl OAuthProvider {
     }
 
     /// The crate's client for this registration. Fails where `callback_uri` is no URL.
-    pub(super) fn client(&self, callback_uri: &str) -> Result<Client, url::ParseError> {
+    pub(crate) fn client(&self, callback_uri: &str) -> Result<Client, url::ParseError> {
         Ok(self.client_of_tokens().set_redirect_uri(RedirectUrl::new(callback_uri.to_owned())?))
     }
 

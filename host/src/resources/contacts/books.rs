@@ -4,7 +4,7 @@ use base::error::Result;
 use base::input::validate::{self, MAX_LINE};
 use model::contacts::ContactBook;
 
-use crate::resources::Kind;
+use crate::app::resource_kind::Kind;
 use crate::resources::collections::Collection;
 
 impl Collection for ContactBook {

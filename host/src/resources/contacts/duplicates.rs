@@ -12,10 +12,12 @@ use storage::items::{self, List, Seen, Shown, Within};
 use storage::log;
 
 use crate::app::App;
-use crate::pages::Room;
+use crate::app::page_cache::Room;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::render;
+use crate::resources::collection_items::Place;
 use crate::resources::contacts::find;
-use crate::resources::contents::Place;
-use crate::resources::{Asker, Kind, render};
 
 /// Contacts that one query looks through.
 const MOST: usize = 250_000;

@@ -6,11 +6,13 @@ use serde::Serialize;
 use storage::items::{List, Within};
 
 use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::contact::{email_key, group_key, phone_key};
+use crate::local_copy::search_text::words;
+use crate::resources::collection_items::{self, Place};
 use crate::resources::collections::{self, freshen_all, open_to_read};
-use crate::resources::contacts::{email_key, group_key, phone_key};
-use crate::resources::contents::{self, Place, words};
-use crate::resources::{Asker, Kind};
-use crate::sync::whole;
+use crate::sync::collection_set;
 
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -33,7 +35,7 @@ pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
     if let Some(id) = &query.connection_id {
         let connection = asker.connection(app, id, kind.read_scope()).await?;
         if query.book_id.is_none() {
-            asker.reading.note(whole::refresh_all(app, &connection, kind, asker.no_cache).await?);
+            asker.reading.note(collection_set::refresh_all(app, &connection, kind, asker.no_cache).await?);
         }
     }
     if let Some(id) = &query.book_id {
@@ -94,7 +96,7 @@ pub async fn list(
         let is_asked = connection.is_none_or(|c| c == row.connection_id);
         Ok(is_asked && !asker.reading.withholds(row.connection_id))
     };
-    contents::list(app, asker, &list, (after, limit, query.with_provider_data), admits).await
+    collection_items::list(app, asker, &list, (after, limit, query.with_provider_data), admits).await
 }
 
 /// Sees to it that the book of a contact or a group is fresh.

@@ -7,10 +7,11 @@ use model::contacts::ContactGroup;
 use model::wire::ItemWrite;
 
 use crate::app::App;
-use crate::resources::collections::Opened;
-use crate::resources::contacts::MAX_INLINE_MEMBERS;
-use crate::resources::contents::{self, Content};
-use crate::resources::{Asker, Kind};
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::contact::MAX_INLINE_MEMBERS;
+use crate::resources::collection_items::{self, Content};
+use crate::writes::open_collection::Opened;
 
 impl Content for ContactGroup {
     const KIND: Kind = Kind::ContactGroup;
@@ -52,8 +53,9 @@ impl Content for ContactGroup {
         if let Some(members) = members {
             let contacts = (opened, Kind::Contact);
             let found =
-                contents::named(app, asker, contacts, &members, |i| format!("contactIds[{i}]")).await?;
-            write.body.contact_ids = Some(found.iter().map(contents::uid).collect());
+                collection_items::named(app, asker, contacts, &members, |i| format!("contactIds[{i}]"))
+                    .await?;
+            write.body.contact_ids = Some(found.iter().map(collection_items::uid).collect());
         }
         Ok(write)
     }

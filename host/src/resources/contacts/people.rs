@@ -9,11 +9,15 @@ use model::wire::contacts::ContactWrite;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::resources::collections::{Opened, open_to_write};
-use crate::resources::contacts::{composed_name, derive, input};
-use crate::resources::contents::{self, Content};
-use crate::resources::{Asker, Kind};
-use crate::sync::{Scope, ensure_fresh, whole};
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::contact::{composed_name, derive};
+use crate::resources::collection_items::{self, Content};
+use crate::resources::collections::open_to_write;
+use crate::resources::contacts::input;
+use crate::sync::scope::Scope;
+use crate::sync::{collection_set, ensure_fresh};
+use crate::writes::open_collection::Opened;
 
 impl Content for Contact {
     const KIND: Kind = Kind::Contact;
@@ -55,11 +59,11 @@ impl Content for Contact {
         let old: Vec<String> = was.iter().filter(|id| !shall.contains(id)).cloned().collect();
         let at = |i: usize| format!("groupIds[{}]", shall.iter().position(|id| *id == new[i]).unwrap_or(i));
         let groups = (opened, Kind::ContactGroup);
-        let joins = contents::named(app, asker, groups, &new, at).await?;
-        let leaves = contents::named(app, asker, groups, &old, |_| "groupIds".to_owned()).await?;
+        let joins = collection_items::named(app, asker, groups, &new, at).await?;
+        let leaves = collection_items::named(app, asker, groups, &old, |_| "groupIds".to_owned()).await?;
         let kept: Vec<String> = shall.iter().filter(|id| was.contains(id)).cloned().collect();
-        let kept = contents::named(app, asker, groups, &kept, |_| "groupIds".to_owned()).await?;
-        write.body.group_ids = kept.iter().chain(&joins).map(contents::uid).collect();
+        let kept = collection_items::named(app, asker, groups, &kept, |_| "groupIds".to_owned()).await?;
+        write.body.group_ids = kept.iter().chain(&joins).map(collection_items::uid).collect();
         Ok(ContactWrite {
             write,
             joins: joins.into_iter().map(|g| g.source_id).collect(),
@@ -86,7 +90,7 @@ pub async fn book_of(app: &App, asker: &Asker, input: &mut Map<String, Value>) -
     let kind = Kind::ContactBook;
     let connection = asker.connection(app, &connection_id, kind.write_scope()).await?;
     ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
-    let books = whole::collections(app, &connection, kind).await?;
+    let books = collection_set::collections(app, &connection, kind).await?;
     let is_default = |body: &str| body.contains("\"isDefault\":true");
     let is_writable = |body: &str| body.contains("\"readOnly\":false");
     let default =

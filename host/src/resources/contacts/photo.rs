@@ -9,8 +9,10 @@ use model::wire::contacts::Picture;
 use runtime::Surface;
 
 use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::provider_call::fetch;
+use crate::connections::request_context::Asker;
 use crate::resources::collections::open_to_read;
-use crate::resources::{Asker, Kind, fetch};
 
 /// A picture's type and bytes, and the etag of the photo.
 pub struct Found {

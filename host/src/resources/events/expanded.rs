@@ -11,11 +11,12 @@ use serde_json::Value;
 use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
-use crate::pages::{self, Room};
+use crate::app::page_cache::{self, Room};
+use crate::connections::request_context::Asker;
+use crate::local_copy::render;
 use crate::resources::events::instances;
-use crate::resources::events::read::{Page, Place, Query, is_listed};
+use crate::resources::events::listing::{Page, Place, Query, is_listed};
 use crate::resources::events::series::{Budget, Series, Start};
-use crate::resources::{Asker, render};
 
 /// A stretch that is expanded at a time.
 const STEP_MS: i64 = 31 * 86_400_000;
@@ -67,7 +68,7 @@ impl Found {
     /// Whether what begins later has no place on the page.
     fn is_full(&self) -> bool {
         let bytes = self.all.iter().fold(0_usize, |sum, listed| sum.saturating_add(listed.bytes));
-        self.all.len() >= self.limit || bytes > pages::MAX_BYTES
+        self.all.len() >= self.limit || bytes > page_cache::MAX_BYTES
     }
 }
 

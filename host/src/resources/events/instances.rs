@@ -4,14 +4,14 @@
 use std::collections::{HashMap, HashSet};
 
 use base::error::{Code, Error, Result, refuse};
-use model::calendar::Event;
 use recurrence::Suffix;
 use storage::items::{self, Item, Shape, Window};
 
 use crate::app::App;
-use crate::resources::events::Named;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::resources::events::instance::Named;
 use crate::resources::events::series::Series;
-use crate::resources::{Asker, Kind};
 
 /// Rows read at a time.
 const PAGE: i64 = 500;
@@ -19,34 +19,6 @@ const PAGE: i64 = 500;
 pub const MAX_EVENTS: usize = 50_000;
 /// Most bytes of events of one shape that a query over a range holds.
 const MAX_BYTES: usize = 64 << 20;
-
-/// An event as it takes place.
-#[derive(Clone, Debug)]
-pub struct Instance {
-    /// Its own id, or the series' id with the original start.
-    pub id: String,
-    pub event: Event,
-    /// The stored row, where it is one.
-    pub stored: Option<Item>,
-}
-
-impl Instance {
-    /// An occurrence as a row of its series, to be printed. Its version is the series': that is what a change of it changes.
-    pub fn item(&self, series: &Item) -> Item {
-        match &self.stored {
-            Some(item) => item.clone(),
-            None => Item {
-                id: self.id.clone(),
-                series_id: Some(series.id.clone()),
-                body: serde_json::to_string(&self.event).unwrap_or_else(|_| "{}".to_owned()),
-                is_series: false,
-                sort_at: self.event.start.as_millis(),
-                until_at: self.event.end.as_millis(),
-                ..series.clone()
-            },
-        }
-    }
-}
 
 /// A recurrence that cannot be expanded within its bounds, as the caller's error.
 pub fn refusal(e: &recurrence::Error) -> Error {

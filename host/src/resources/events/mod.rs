@@ -2,69 +2,26 @@
 //! `instances` finds those of a calendar, `input` and `times` check what clients send, `write`
 //! creates, changes and deletes, `respond` answers invitations and asks for conferences.
 
-pub mod aim;
 pub mod expanded;
 pub mod input;
+pub mod instance;
 pub mod instances;
+pub mod listing;
 pub mod read;
 pub mod respond;
 pub mod series;
+pub mod target;
 pub mod times;
 pub mod write;
 
-pub use instances::Instance;
+pub use crate::resources::events::instance::Instance;
 
 use base::error::{Code, Result, refuse};
-use model::calendar::{Event, EventType};
-use storage::items::Item;
 
 use crate::app::App;
-use crate::resources::{Asker, Kind};
-
-/// The end of time, for series without one.
-const FAR: i64 = i64::MAX / 4;
-
-/// Start and end of everything that an event covers: of a series, from its first start to the end of its last occurrence,
-/// or at least as far.
-pub fn bounds(event: &Event) -> (i64, i64) {
-    let (start, end) = (event.start.as_millis(), event.end.as_millis());
-    if event.applies_to_following {
-        // The instances that it moves may take place where the series has nothing else.
-        return (start, FAR);
-    }
-    if event.event_type != EventType::Series {
-        return (start, end.max(start));
-    }
-    // COUNT and rules without an end count as endless: whoever reads the series expands it anyhow.
-    let until = recurrence::possible_span(event).end.map_or(FAR, |until| until.as_millis());
-    (start, until.max(end))
-}
-
-/// What an event id names.
-pub enum Named {
-    /// A stored event: a single one, a series, or an exception.
-    Stored(Box<Item>),
-    /// An occurrence that only the series knows.
-    Occurrence { series: Box<Item>, instance: Box<Instance> },
-}
-
-impl Named {
-    /// The same, given away.
-    pub fn into_item(self) -> Item {
-        match self {
-            Named::Stored(item) => *item,
-            Named::Occurrence { series, instance } => instance.item(&series),
-        }
-    }
-
-    /// As the API prints it.
-    pub fn item(&self) -> Item {
-        match self {
-            Named::Stored(item) => (**item).clone(),
-            Named::Occurrence { series, instance } => instance.item(series),
-        }
-    }
-}
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::resources::events::instance::Named;
 
 /// Finds an event of a calendar by its id, be it stored or computed.
 pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Named> {
@@ -87,7 +44,8 @@ pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) 
 mod tests {
     use model::Instant;
 
-    use super::*;
+    use crate::local_copy::event_span::{FAR, bounds};
+    use model::calendar::{Event, EventType};
 
     #[test]
     fn the_end_of_a_series_is_read_out_of_whatever_a_server_writes() {

@@ -3,114 +3,24 @@
 
 use std::sync::Arc;
 
-use base::error::{Code, Result, invalid};
+use base::error::Result;
 use base::ids;
-use model::calendar::Event;
-use serde::{Deserialize, Serialize};
 use storage::connections::Connection;
 use storage::items::{self, After, Item, Shape, Shown, Window};
 use storage::sql::Chunk;
 
-use crate::answer::Answer;
 use crate::app::App;
-use crate::pages::Room;
+use crate::app::page_cache::Room;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
+use crate::local_copy::render;
+use crate::resources::collections;
+use crate::resources::events::listing::{Page, Place, Query, is_listed};
 use crate::resources::events::{expanded, named};
-use crate::resources::{Asker, Kind, collections, render};
 
-/// Longest range that is expanded.
-const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 2_000;
-
-/// What to list. It is part of what a cursor is bound to.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct Query {
-    pub calendar_id: String,
-    pub start: Option<i64>,
-    pub end: Option<i64>,
-    pub expand: bool,
-    pub updated_after: Option<i64>,
-    pub q: Option<String>,
-    pub i_cal_uid: Option<String>,
-    pub attendee: Option<String>,
-    pub status: Option<String>,
-    pub show_cancelled: bool,
-    /// Whether it is printed too. It selects nothing: a cursor goes with or without.
-    #[serde(skip)]
-    pub with_provider_data: bool,
-}
-
-/// A place in the list: after this start and id.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Place {
-    #[serde(rename = "s")]
-    pub sort_at: i64,
-    #[serde(rename = "i")]
-    pub id: String,
-}
-
-/// A page of printed events, and where the next begins.
-pub type Page = (Vec<String>, Option<Place>);
-
-impl Query {
-    fn check(&self) -> Result<()> {
-        if let (Some(start), Some(end)) = (self.start, self.end)
-            && end <= start
-        {
-            return Err(invalid(Code::InvalidTimeRange, "end", "end must be after start"));
-        }
-        if !self.expand {
-            return Ok(());
-        }
-        match (self.start, self.end) {
-            (Some(start), Some(end)) if end - start <= MAX_EXPAND_MS => Ok(()),
-            (Some(_), Some(_)) => Err(invalid(
-                Code::RangeTooLarge,
-                "end",
-                "with expand=true the range may have at most 400 days",
-            )),
-            (None, _) => Err(invalid(Code::MissingField, "start", "start is required with expand=true")),
-            (_, None) => Err(invalid(Code::MissingField, "end", "end is required with expand=true")),
-        }
-    }
-
-    fn is_plain(&self) -> bool {
-        self.q.is_none() && self.i_cal_uid.is_none() && self.attendee.is_none() && self.status.is_none()
-    }
-
-    /// Whether an event is listed.
-    pub fn admits(&self, event: &Event) -> bool {
-        let status = serde_json::to_value(event.status).ok();
-        let status = status.as_ref().and_then(|s| s.as_str()).unwrap_or_default();
-        if let Some(wanted) = &self.status {
-            if wanted != status {
-                return false;
-            }
-        } else if status == "cancelled" && !self.show_cancelled {
-            return false;
-        }
-        let uid = self.i_cal_uid.as_ref().is_none_or(|u| event.i_cal_uid.as_ref() == Some(u));
-        let attendee = self
-            .attendee
-            .as_ref()
-            .is_none_or(|a| event.attendees.iter().any(|x| x.email.eq_ignore_ascii_case(a)));
-        uid && attendee && self.q.as_ref().is_none_or(|q| matches(event, q))
-    }
-}
-
-/// Every word of the query stands somewhere in the texts.
-fn matches(event: &Event, q: &str) -> bool {
-    let mut text = String::new();
-    for part in [&event.title, &event.description, &event.location].into_iter().flatten() {
-        text.push_str(&part.to_lowercase());
-        text.push('\n');
-    }
-    for attendee in &event.attendees {
-        text.push_str(&attendee.email.to_lowercase());
-        text.push_str(&attendee.name.as_deref().unwrap_or_default().to_lowercase());
-    }
-    q.to_lowercase().split_whitespace().all(|word| text.contains(word))
-}
 
 /// The calendar that is asked about, fresh enough to be read.
 pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Arc<(Connection, Item)>> {
@@ -193,18 +103,6 @@ async fn scan(
         Ok((Place { sort_at: row.sort_at, id: row.id.to_owned() }, text))
     };
     Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
-}
-
-/// Whether an event with this body is listed.
-pub fn is_listed(query: &Query, body: &str) -> serde_json::Result<bool> {
-    if query.is_plain() && query.show_cancelled {
-        return Ok(true);
-    }
-    // A cheap look before the costly one: most events are confirmed and most lists have no filter.
-    if query.is_plain() && !body.contains("\"status\":\"cancelled\"") {
-        return Ok(true);
-    }
-    Ok(query.admits(&serde_json::from_str::<Event>(body)?))
 }
 
 /// Sees to it that the events of a calendar that the caller may read are fresh.

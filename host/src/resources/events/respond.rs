@@ -6,15 +6,20 @@ use model::wire::calendar::{EventConference, EventRespond, EventTarget, Recurren
 use serde_json::Value;
 use storage::items::Item;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::resources::collections::{self, Opened, open_to_write};
-use crate::resources::commit::Change;
-use crate::resources::events::aim::{is_lone, lone_scope};
-use crate::resources::events::{Named, named};
-use crate::resources::settle::{commit, done};
-use crate::resources::{Asker, Expected, Kind, answer};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::collections::open_to_write;
+use crate::resources::events::instance::Named;
+use crate::resources::events::named;
+use crate::resources::events::target::{is_lone, lone_scope};
 use crate::sync::ensure_fresh;
+use crate::writes::etag::Expected;
+use crate::writes::item_response::answer;
+use crate::writes::open_collection::Opened;
+use crate::writes::reconcile::{commit, done};
+use crate::writes::response::Change;
 
 /// What a client answers.
 pub struct Response {
@@ -93,7 +98,7 @@ async fn opened(
     look: bool,
 ) -> Result<(Opened, Item, Event)> {
     let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
-    ensure_fresh(app, &opened.connection, &collections::scope(&opened.collection)?, look).await?;
+    ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, look).await?;
     let named: Named = named(app, asker, calendar_id, event_id).await?;
     let item = named.item();
     let event = serde_json::from_str(&item.body)?;

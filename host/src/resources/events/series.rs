@@ -8,7 +8,7 @@ use recurrence::{Caps, Error, Instances, Invalid, Place, Source};
 use serde_json::{Value, json};
 use storage::items::Item;
 
-use crate::resources::events::Instance;
+use crate::resources::events::instance::Instance;
 
 /// The code of the warnings about a recurrence.
 const WARNING: &str = "recurrence_not_expanded";

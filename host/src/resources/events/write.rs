@@ -9,16 +9,22 @@ use model::wire::calendar::{EventDelete, EventTarget, EventWrite, Notify, Recurr
 use serde_json::{Map, Value};
 use storage::log;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::resources::collections::{self, Opened, open_to_write};
-use crate::resources::commit::Change;
-use crate::resources::contents::own_connection;
-use crate::resources::events::aim::{Aim, aim, aimed};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::provider_call::mutate;
+use crate::connections::request_context::Asker;
+use crate::local_copy::render;
+use crate::resources::collection_items::own_connection;
+use crate::resources::collections::open_to_write;
+use crate::resources::events::target::{Aim, aim, aimed};
 use crate::resources::events::{input, named, times};
-use crate::resources::settle::{Done, commit, commit_warned_deletion, conflict, done, gone};
-use crate::resources::{Asker, Expected, Kind, answer, mutate, render};
 use crate::sync::ensure_fresh;
+use crate::writes::etag::Expected;
+use crate::writes::item_response::answer;
+use crate::writes::open_collection::Opened;
+use crate::writes::reconcile::{Done, commit, commit_warned_deletion, conflict, done, gone};
+use crate::writes::response::Change;
 
 /// How a write is to be done, beside what is written.
 #[derive(Clone, Debug)]
@@ -74,7 +80,8 @@ pub async fn update(
 ) -> Result<Answer> {
     let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
     let _one = app.locks.lock(&lock_name(event_id)).await;
-    ensure_fresh(app, &opened.connection, &collections::scope(&opened.collection)?, attempt.resumed).await?;
+    ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, attempt.resumed)
+        .await?;
     let named = named(app, asker, calendar_id, event_id).await?;
     let aim = aim(app, asker, &named, manner.scope).await?;
     let printed: Value = serde_json::from_str(&render::item(&aim.versioned, &[], true))?;
@@ -143,7 +150,8 @@ pub async fn delete(
 ) -> Result<Answer> {
     let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
     let _one = app.locks.lock(&lock_name(event_id)).await;
-    ensure_fresh(app, &opened.connection, &collections::scope(&opened.collection)?, attempt.resumed).await?;
+    ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, attempt.resumed)
+        .await?;
     let named = match named(app, asker, calendar_id, event_id).await {
         // An earlier attempt got as far as this.
         Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),

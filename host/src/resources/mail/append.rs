@@ -14,15 +14,18 @@ use serde_json::Value;
 use storage::connections::Connection;
 use storage::log;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::resources::commit::Change;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::call::{self, Op, Options, Reply};
+use crate::connections::call_target::Target;
+use crate::connections::provider_call::failed;
+use crate::connections::request_context::Asker;
 use crate::resources::mail::compose::{Content, compose, message_id};
-use crate::resources::mail::settle::{self, Told};
 use crate::resources::mail::write::{keywords, named};
-use crate::resources::{Asker, Kind, failed};
-use crate::sync::mailbox;
+use crate::sync::backfill;
+use crate::writes::mail::{self, Told};
+use crate::writes::response::Change;
 
 /// Largest message that is taken, bytes.
 const MAX_RAW: usize = 35 << 20;
@@ -41,7 +44,7 @@ pub async fn append(
     metadata::check("metadata", &new.metadata)?;
     let connection = asker.connection(app, &new.connection_id, "email.write").await?;
     // Folders are named, and threads found, among what is here.
-    mailbox::ensure(app, &connection, false).await?;
+    backfill::ensure(app, &connection, false).await?;
     let (bytes, message_id) = bytes(app, asker, &connection, &new, &attempt.connector_key).await?;
     let blobs = Blobs::default();
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
@@ -64,7 +67,7 @@ pub async fn append(
         with_blobs(app, asker, &connection, attempt, "messages.append", (&args, blobs)).await?;
     let metadata = Some(new.metadata).filter(|m| !m.is_empty());
     let change = Change { status: 201, metadata, warnings };
-    settle::commit(app, asker, &connection, mutated, as_of, Told::item(None, change), attempt).await
+    mail::commit(app, asker, &connection, mutated, as_of, Told::item(None, change), attempt).await
 }
 
 /// A change at the provider that brings content along.

@@ -1,20 +1,19 @@
 //! Attachments: their bytes come from the provider into a blob of the host's, on disk where they are large, and go from there to the
 //! client piece by piece.
 
-use base::error::{Code, Result, not_found, refuse};
+use base::error::{Result, not_found};
 use model::email::{Attachment, EmailMessage};
-use model::wire::email::{AttachmentRef, Content, MessageRef};
-use runtime::{self, Blob, Surface, Verb};
+use model::wire::email::AttachmentRef;
+use runtime::Blob;
 use sha2::{Digest, Sha256};
 use storage::connections::Connection;
 use storage::items::Item;
 
 use crate::app::App;
-use crate::connections;
-use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::resources::mail::prepare::Aside;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::normalize::Aside;
 use crate::resources::mail::read::open;
-use crate::resources::{Asker, failed};
+use crate::writes::provider_records::{content, message_ref};
 
 /// Most bytes of an attachment that is answered as JSON.
 pub const MAX_JSON: u64 = 10 << 20;
@@ -57,37 +56,7 @@ pub async fn bytes(
     content(app, asker, connection, "attachments.get", &args).await
 }
 
-/// The whole message as it is stored.
-pub async fn raw(app: &App, asker: &Asker, connection: &Connection, item: &Item) -> Result<Blob> {
-    content(app, asker, connection, "messages.raw", &message_ref(item)).await
-}
-
 /// SHA-256 in lower-case hexadecimal.
 pub fn checksum(bytes: &[u8]) -> String {
     hex::encode(Sha256::digest(bytes))
-}
-
-fn message_ref(item: &Item) -> MessageRef {
-    MessageRef { source: item.source_id.clone(), hint: Aside::of(item.aside.as_deref()).hint }
-}
-
-async fn content<A: serde::Serialize + Sync>(
-    app: &App,
-    asker: &Asker,
-    connection: &Connection,
-    name: &'static str,
-    args: &A,
-) -> Result<Blob> {
-    let op = Op { surface: Surface::Email, verb: Verb::Fetch, name };
-    let options = Options { request_id: asker.request_id.clone(), ..Options::default() };
-    let target = Target::of(app, connection)?;
-    let reply: std::result::Result<Reply<Content>, runtime::Error> =
-        call::run(app, &target, op, args, options).await;
-    let reply = match reply {
-        Ok(reply) => reply,
-        Err(e) => return Err(failed(app, connection, &e).await),
-    };
-    connections::state::note(app, connection, Ok(())).await;
-    let missing = || refuse(Code::ConnectorError, "the connector named content that is not there");
-    reply.blobs.get(&reply.body.blob).ok_or_else(missing)
 }

@@ -1,31 +1,29 @@
 //! A message as a caller wrote it, made ready to be built: sender, recipients, what it answers or forwards, and the bytes of what is
 //! attached.
 
-use ::mail::build::{Built, Invalid, Outgoing, OutgoingFile, build, draft};
-use ::mail::foreign;
 use base::error::{Code, Error, Result, invalid};
 use base::input::validate::{fault, length, text};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use mail::build::{Built, Invalid, Outgoing, OutgoingFile, build, draft};
 use model::email::draft::ReplyMode;
 use model::email::send::{NewAttachment, NewBody};
-use model::email::{Attachment, EmailAddress, EmailHeader, Importance};
+use model::email::{EmailAddress, EmailHeader, Importance};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use storage::connections::Connection;
-use storage::items::Item;
 
 use crate::app::App;
-use crate::resources::Asker;
-use crate::resources::mail::answer::answer;
+use crate::connections::request_context::Asker;
+use crate::resources::mail::files::{taken, within};
+use crate::resources::mail::reply::answer;
 use crate::resources::mail::{attachments, read};
+use crate::sending::message::{Composed, Original};
 
 /// Recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
 pub const MAX_RECIPIENTS: usize = 500;
 /// Files of one message.
 const MAX_FILES: usize = 100;
-/// Bytes of all files of one message, decoded.
-const MAX_FILE_BYTES: usize = 25 << 20;
 /// Header fields of the caller's own.
 pub const MAX_HEADERS: usize = 50;
 /// Characters of a subject that a caller writes.
@@ -60,33 +58,6 @@ pub struct Content {
 pub struct Kept {
     pub in_reply_to: Vec<String>,
     pub references: Vec<String>,
-}
-
-/// The message that one answers or forwards.
-pub struct Original {
-    pub item: Item,
-    pub mode: ReplyMode,
-}
-
-/// A message that can be sent.
-pub struct Composed {
-    pub outgoing: Outgoing,
-    pub built: Built,
-    pub original: Option<Original>,
-}
-
-impl Composed {
-    /// Everybody whom it goes to, once each.
-    pub fn recipients(&self) -> Vec<String> {
-        let o = &self.outgoing;
-        let mut found: Vec<String> = Vec::new();
-        for person in o.to.iter().chain(&o.cc).chain(&o.bcc) {
-            if !found.iter().any(|f| ::mail::address::folded(f) == ::mail::address::folded(&person.email)) {
-                found.push(person.email.clone());
-            }
-        }
-        found
-    }
 }
 
 /// Makes the message. Its Message-ID is made from `key`: of the same attempt, whenever it is repeated, the same.
@@ -198,17 +169,6 @@ async fn original(
     Ok(Some(Original { item, mode: content.reply_mode.unwrap_or_default() }))
 }
 
-/// Refuses more files than a message takes.
-pub fn within(bytes: usize, field: &str) -> Result<()> {
-    if bytes > MAX_FILE_BYTES {
-        return Err(Error::from(
-            base::error::Refusal::new(Code::PayloadTooLarge, "attachments may have 25 MiB together, decoded")
-                .param(field),
-        ));
-    }
-    Ok(())
-}
-
 /// The bytes of everything that is attached. What was given is gone with each that is decoded.
 async fn files(app: &App, asker: &Asker, given: Vec<NewAttachment>) -> Result<Vec<OutgoingFile>> {
     let mut files = Vec::with_capacity(given.len());
@@ -220,17 +180,6 @@ async fn files(app: &App, asker: &Asker, given: Vec<NewAttachment>) -> Result<Ve
         files.push(file);
     }
     Ok(files)
-}
-
-/// A file of another message, without its content. What its author wrote of it is made fit to be written.
-pub fn taken(attachment: &Attachment) -> OutgoingFile {
-    OutgoingFile {
-        filename: attachment.filename.as_deref().and_then(::mail::read::file_name),
-        content_type: foreign::content_type(&attachment.content_type),
-        inline: attachment.inline,
-        content_id: attachment.content_id.as_deref().and_then(foreign::content_id),
-        ..OutgoingFile::default()
-    }
 }
 
 async fn file(app: &App, asker: &Asker, given: NewAttachment, field: &str) -> Result<OutgoingFile> {

@@ -5,16 +5,15 @@ use base::error::Result;
 use base::input::errors::field_error;
 use base::input::metadata;
 use base::input::validate::{fault, text};
-use model::email::EmailAddress;
-use model::email::EmailMessage;
+use model::Instant;
 use model::email::send::{NewAttachment, NewBody};
+use model::email::{EmailAddress, EmailMessage, TrackingSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::resources::mail::bodies;
+use crate::local_copy::mail::render_draft::Own;
 use crate::resources::mail::compose::{Content, Kept, MAX_HEADERS, MAX_SUBJECT};
-use crate::resources::mail::drafts::{Own, send_at, tracking};
 
 /// Fields that an author writes.
 const WRITABLE: [&str; 14] = [
@@ -84,7 +83,7 @@ pub fn own(app: &App, input: &mut Map<String, Value>, before: &Own) -> Result<Ow
 /// The draft with what is changed of it. Files that are not named stay.
 pub fn merged(
     message: &EmailMessage,
-    content: &bodies::Content,
+    content: &crate::local_copy::mail::render_content::Content,
     id: &str,
     input: &mut Map<String, Value>,
 ) -> Result<Content> {
@@ -128,7 +127,11 @@ fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody
 }
 
 /// A draft as it is. Another program may have written it: what cannot be written as it stands is made fit to be, or left out.
-pub fn content_before(message: &EmailMessage, content: &bodies::Content, id: &str) -> Content {
+pub fn content_before(
+    message: &EmailMessage,
+    content: &crate::local_copy::mail::render_content::Content,
+    id: &str,
+) -> Content {
     let people = |list: &[EmailAddress]| list.iter().map(foreign::address).collect::<Vec<_>>();
     let attachment = |a: &model::email::Attachment| NewAttachment {
         attachment_ref: Some(model::email::send::AttachmentRef {
@@ -162,4 +165,23 @@ fn as_reference(file: &mut Value, draft_id: &str) {
     }
     let reference = json!({ "attachmentRef": { "messageId": draft_id, "attachmentId": id } });
     *file = reference;
+}
+
+/// How far ahead a message can be sent.
+pub(crate) const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
+
+/// When something is to be sent: within 90 days.
+pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
+    match at {
+        Some(at) if at.as_millis() > app.now() + MAX_AHEAD_MS => {
+            Err(fault("sendAt", "must lie at most 90 days ahead"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is to be tracked.
+pub fn tracking(settings: Option<&TrackingSettings>) -> Result<()> {
+    let label = settings.and_then(|t| t.label.as_deref());
+    base::input::validate::text("tracking.label", label, 2_048)
 }

@@ -4,57 +4,36 @@
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::input::merge_patch;
 use base::input::validate::fault;
-use model::Instant;
+use model::email::EmailMessage;
 use model::email::draft::{Draft, DraftStatus};
 use model::email::send::NewBody;
-use model::email::{EmailBody, EmailMessage, TrackingSettings};
 use model::wire::Mutated;
 use model::wire::email::DraftSave;
 use runtime::Blobs;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use storage::connections::Connection;
 use storage::items::{self, Item};
 use storage::log;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::freshness::DataAge;
-use crate::resources::apply;
-use crate::resources::commit::{Change, place};
-use crate::resources::contents::Manner;
+use crate::app::freshness::DataAge;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::draft_state::{is_being_sent, is_gone, is_open, status};
+use crate::local_copy::mail::render_content::content_of;
+use crate::local_copy::mail::render_draft::{Own, printed};
+use crate::resources::collection_items::Manner;
 use crate::resources::mail::append::{full, with_blobs};
-use crate::resources::mail::bodies::{self, Fields};
-use crate::resources::mail::compose::{Composed, Content, compose};
+use crate::resources::mail::compose::{Content, compose};
 use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
-use crate::resources::mail::settle::{self, Named, Told, Written};
+use crate::resources::mail::filter::Fields;
 use crate::resources::mail::{read, write};
-use crate::resources::{Asker, Expected, Kind, render};
-use crate::sync::mailbox;
-
-/// How far ahead a message can be sent.
-const MAX_AHEAD_MS: i64 = 90 * 86_400_000;
-
-/// What the host keeps of a draft for its author.
-#[derive(Clone, Debug, Default)]
-pub struct Own {
-    pub send_at: Option<Instant>,
-    pub tracking: Option<TrackingSettings>,
-    pub reply_to_message_id: Option<String>,
-    pub reply_mode: Option<model::email::draft::ReplyMode>,
-}
-
-impl Own {
-    fn fields(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("status", json!(DraftStatus::Draft)),
-            ("sendAt", json!(self.send_at)),
-            ("tracking", json!(self.tracking)),
-            ("replyToMessageId", json!(self.reply_to_message_id)),
-            ("replyMode", json!(self.reply_mode)),
-            ("sendError", Value::Null),
-        ]
-    }
-}
+use crate::sending::message::Composed;
+use crate::sync::backfill;
+use crate::writes::etag::Expected;
+use crate::writes::mail::{self, Named, Told, Written};
+use crate::writes::response::{Change, place};
 
 /// A draft that the key may see.
 pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
@@ -76,7 +55,7 @@ pub async fn create(
         Some(_) => return Err(fault("connectionId", "must be a string")),
     };
     let connection = asker.connection(app, &id, "email.write").await?;
-    mailbox::ensure(app, &connection, false).await?;
+    backfill::ensure(app, &connection, false).await?;
     let metadata = taken_metadata(&mut input)?;
     let own = own(app, &mut input, &Own::default())?;
     let mut content: Content = typed(&mut input)?;
@@ -87,22 +66,6 @@ pub async fn create(
     let composed = compose(app, asker, &connection, content, &attempt.connector_key).await?;
     let change = Change { status: 201, metadata, warnings };
     save(app, asker, &connection, (composed, own, None, Expected::Anything), change, attempt).await
-}
-
-/// When something is to be sent: within 90 days.
-pub fn send_at(app: &App, at: Option<Instant>) -> Result<()> {
-    match at {
-        Some(at) if at.as_millis() > app.now() + MAX_AHEAD_MS => {
-            Err(fault("sendAt", "must lie at most 90 days ahead"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// What is to be tracked.
-pub fn tracking(settings: Option<&TrackingSettings>) -> Result<()> {
-    let label = settings.and_then(|t| t.label.as_deref());
-    base::input::validate::text("tracking.label", label, 2_048)
 }
 
 /// Has the provider keep it, in place of the version that it was.
@@ -121,7 +84,7 @@ async fn save(
     let args = DraftSave {
         blob,
         internet_message_id: composed.outgoing.message_id.clone(),
-        replaces: before.map(write::reference),
+        replaces: before.map(crate::writes::provider_records::reference),
         if_match: before.and_then(|item| expected.provider_etag(item)),
     };
     if let Some(item) = before {
@@ -137,7 +100,7 @@ async fn save(
     };
     let written = Written { own: own.fields(), content };
     let told = Told::Draft { named: Named::of(before), change: change.into(), written: written.into() };
-    settle::commit(app, asker, connection, mutated, as_of, told, attempt).await
+    mail::commit(app, asker, connection, mutated, as_of, told, attempt).await
 }
 
 /// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.
@@ -147,43 +110,12 @@ async fn announce(app: &App, connection: &Connection, item: &Item, message_id: &
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                let lock = apply::lock(tx, &place).await?;
+                let lock = crate::local_copy::change::lock(tx, &place).await?;
                 let item = items::lock_item(tx, &lock, &id).await?.ok_or_else(|| not_found("draft"))?;
                 Ok::<_, Error>(items::set_uid(tx, &item, &message_id).await?)
             })
         })
         .await
-}
-
-/// The text and the headers of a message of ours.
-pub fn content_of(bytes: &[u8]) -> bodies::Content {
-    let Ok(read) = ::mail::read::message(bytes) else { return bodies::Content::default() };
-    let body = EmailBody { text: read.text, html: read.html, charset: read.charset, ..EmailBody::default() };
-    bodies::Content { headers: read.headers, body: Some(body) }
-}
-
-/// A draft as it is shown: a message without the time at which it was received.
-pub fn printed(
-    item: &Item,
-    content: Option<&bodies::Content>,
-    warnings: &[Value],
-    with_provider_data: bool,
-) -> Result<String> {
-    let text = render::item(item, warnings, with_provider_data);
-    let text = match content {
-        Some(content) => {
-            compute::at_once(content.bytes(), || bodies::with_content(&text, content.clone(), false))?
-        }
-        None => text,
-    };
-    without_time(&text)
-}
-
-/// A printed draft without the time at which its folder got it.
-pub fn without_time(text: &str) -> Result<String> {
-    let mut draft: Map<String, Value> = serde_json::from_str(text)?;
-    draft.shift_remove("receivedAt");
-    Ok(Value::Object(draft).to_string())
 }
 
 /// One draft, with its text.
@@ -201,7 +133,7 @@ async fn current(
     asker: &Asker,
     connection: &Connection,
     item: Item,
-) -> Result<(Item, Option<bodies::Content>)> {
+) -> Result<(Item, Option<crate::local_copy::mail::render_content::Content>)> {
     if is_gone(&item) {
         asker.reading.note(DataAge::local(Some(app.now())));
         return Ok((item, None));
@@ -218,39 +150,6 @@ async fn current(
     match item.kind == Kind::EmailDraft.as_str() {
         true => Ok((item, Some(content))),
         false => Err(not_found("draft")),
-    }
-}
-
-/// Whether it was sent: only we still know of it.
-pub fn is_gone(item: &Item) -> bool {
-    item.source_id.starts_with(crate::resources::mail::SENT)
-}
-
-/// The status of a draft.
-pub fn status(item: &Item) -> Result<DraftStatus> {
-    let draft: Draft = serde_json::from_str(&item.body)?;
-    Ok(draft.status)
-}
-
-/// Whether the outbox has the draft's message. What becomes of the draft is the outbox's to say then: providers take it out of the
-/// mailbox when they have sent it, which is no deletion.
-pub fn is_being_sent(item: &Item) -> bool {
-    item.kind == Kind::EmailDraft.as_str()
-        && status(item).is_ok_and(|s| matches!(s, DraftStatus::Scheduled | DraftStatus::Sending))
-}
-
-/// Only what is not on its way can be changed.
-pub fn is_open(item: &Item) -> Result<()> {
-    match status(item)? {
-        DraftStatus::Draft | DraftStatus::Failed => Ok(()),
-        DraftStatus::Scheduled => {
-            let message =
-                "the draft is scheduled to be sent: delete the message that it became to take it back";
-            Err(refuse(Code::InvalidState, message))
-        }
-        DraftStatus::Sending | DraftStatus::Sent => {
-            Err(refuse(Code::DraftAlreadySent, "the draft was sent, or is being sent"))
-        }
     }
 }
 

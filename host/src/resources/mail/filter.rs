@@ -6,8 +6,6 @@ use serde::{Deserialize, Serialize};
 use storage::mail::flag;
 use text::folding::search_key;
 
-use crate::resources::mail::bodies::Fields;
-
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Query {
@@ -129,4 +127,13 @@ pub fn is_in(query: &Query, body: &str) -> Result<bool> {
     let places: Places = serde_json::from_str(body)?;
     let among = |id: &Option<String>, ids: &[String]| id.as_ref().is_none_or(|id| ids.contains(id));
     Ok(among(&query.folder_id, &places.folder_ids) && among(&query.label_id, &places.label_ids))
+}
+
+/// How much of a message is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fields {
+    #[default]
+    Summary,
+    Headers,
+    Full,
 }

@@ -8,11 +8,13 @@ use storage::items::{self, Item};
 use storage::mail;
 
 use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::normalize::Aside;
+use crate::local_copy::render;
 use crate::resources::mail::list;
-use crate::resources::mail::prepare::Aside;
 use crate::resources::readable::readable_connections;
-use crate::resources::{Asker, Kind, render};
-use crate::sync::mailbox;
+use crate::sync::backfill;
 
 /// A page of them in id order. Without a connection: of every connection that the key may read mail of.
 pub async fn list(
@@ -24,7 +26,7 @@ pub async fn list(
 ) -> Result<Vec<Item>> {
     if let Some(id) = connection_id {
         let connection = asker.connection(app, id, "email.read").await?;
-        asker.reading.note(mailbox::refresh(app, &connection, asker.no_cache).await?);
+        asker.reading.note(backfill::refresh(app, &connection, asker.no_cache).await?);
     } else {
         // With each page, which tells what is missing.
         let connections = readable_connections(app, asker, kind).await?;
@@ -57,7 +59,7 @@ pub async fn printed(app: &App, items: &[Item], with_provider_data: bool) -> Res
     for item in counted {
         let is_whole = match whole.get(item.connection_id.as_str()) {
             Some(known) => *known,
-            None => mailbox::is_whole(app, &item.connection_id).await?,
+            None => backfill::is_whole(app, &item.connection_id).await?,
         };
         whole.insert(&item.connection_id, is_whole);
         ids.extend(is_whole.then_some(item.id.as_str()));

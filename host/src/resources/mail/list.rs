@@ -6,21 +6,24 @@ use std::time::Duration;
 use base::error::{Code, Error, Result, invalid};
 use base::input::validate::fault;
 use futures::{FutureExt, StreamExt};
-use serde::{Deserialize, Serialize};
 use storage::connections::Connection;
-use storage::mail::{self as table, Filter, Found, MAX_WORDS, Seen};
+use storage::mail as table;
+use storage::mail::{Filter, Found, MAX_WORDS, Seen};
 
 use crate::app::App;
-use crate::freshness::DataAge;
-use crate::pages::Room;
-use crate::resources::contents::words;
-use crate::resources::mail::bodies::{self, Wanted};
+use crate::app::freshness::DataAge;
+use crate::app::page_cache::Room;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::normalize::Aside;
+use crate::local_copy::mail::threads;
+use crate::local_copy::render;
+use crate::local_copy::search_text::words;
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
-use crate::resources::mail::prepare::Aside;
-use crate::resources::mail::{search, threads};
+use crate::resources::mail::list_place::{Opened, Place, Row};
 use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
-use crate::resources::{Asker, Kind, render};
-use crate::sync::mailbox::{self, Covered};
+use crate::sync::backfill::{self, Covered};
+use crate::writes::provider_records::Wanted;
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: i64 = 20_000;
@@ -28,39 +31,6 @@ const MAX_SCANNED: i64 = 20_000;
 pub const PATIENCE: Duration = Duration::from_secs(15);
 /// Mailboxes that are asked at a time when all of them are.
 const CONCURRENT: usize = 8;
-
-/// A place in a list.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Place {
-    /// After the message that was received then (ms) and has this id; with an empty id, before that time.
-    #[serde(rename = "t")]
-    Before(i64, String),
-    /// Of a search at the provider: the connector's cursor.
-    #[serde(rename = "s")]
-    Search(String),
-    /// In a page of a search at the provider that had no room on one of ours: after the message with this id, which was its `at`th, of the
-    /// page of at most `limit` that the connector's cursor, or none, leads to.
-    #[serde(rename = "w")]
-    Within { cursor: Option<String>, id: String, at: usize, limit: i64 },
-}
-
-/// A message of a page.
-pub struct Row {
-    pub id: String,
-    pub at: i64,
-    pub text: String,
-    pub wanted: Wanted,
-    /// Where the list goes on after it.
-    pub place: Place,
-}
-
-/// Whose mail is listed.
-pub struct Opened {
-    /// One, or all that the key may use.
-    pub connections: Vec<Connection>,
-    /// The narrowest place that the query names.
-    pub place_id: String,
-}
 
 /// Finds out what the query is about, and that it may be read.
 pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Opened> {
@@ -123,7 +93,7 @@ async fn owned(
 pub async fn freshen(app: &App, asker: &Asker, opened: &Opened) -> Result<()> {
     match opened.connections.as_slice() {
         [connection] => {
-            asker.reading.note(mailbox::refresh(app, connection, asker.no_cache).await?);
+            asker.reading.note(backfill::refresh(app, connection, asker.no_cache).await?);
             Ok(())
         }
         several => freshen_each(app, asker, several).await,
@@ -135,7 +105,7 @@ pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) 
     let freshened = connections.iter().cloned().map(|connection| {
         let (app, asker) = (app.clone(), asker.clone());
         async move {
-            let e = match mailbox::refresh(&app, &connection, asker.no_cache).await {
+            let e = match backfill::refresh(&app, &connection, asker.no_cache).await {
                 Ok(age) => {
                     noted(&asker, &connection, age);
                     return Ok(None);
@@ -143,7 +113,7 @@ pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) 
                 Err(e) => e,
             };
             missed(&asker, &connection, &e);
-            let is_unknown = mailbox::covered(&app, &connection).await? == Covered::Nothing;
+            let is_unknown = backfill::covered(&app, &connection).await? == Covered::Nothing;
             Ok::<_, Error>(Some(e).filter(|_| is_unknown))
         }
         .boxed()
@@ -154,28 +124,6 @@ pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) 
         futures::stream::iter(freshened).buffered(CONCURRENT).collect().await;
     let unknown: Vec<Option<Error>> = unknown.into_iter().collect::<Result<_>>()?;
     nothing_known(asker, unknown.into_iter().flatten().collect(), connections.len())
-}
-
-/// A page, and where the next begins.
-pub async fn list(
-    app: &App,
-    asker: &Asker,
-    query: &Query,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<String>, Option<Place>)> {
-    let opened = open(app, asker, query).await?;
-    let (rows, place) = match (&query.native_query, &query.q, &after) {
-        (None, None, _) => local(app, asker, query, &opened, (after, limit)).await?,
-        _ => search::list(app, asker, query, &opened, (after, limit)).await?,
-    };
-    let places: Vec<Place> = rows.iter().map(|row| row.place.clone()).collect();
-    let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
-    // What had no room begins the next page.
-    let place = match texts.len() < places.len() {
-        true => texts.len().checked_sub(1).and_then(|last| places.into_iter().nth(last)),
-        false => place,
-    };
-    Ok((texts, place))
 }
 
 /// The refusal of a cursor that leads into a search at the provider, where the local copy is listed.
@@ -252,7 +200,7 @@ pub async fn bound(app: &App, asker: &Asker, connections: &[Connection]) -> Resu
         if is_left_out(asker, connections, connection) {
             continue;
         }
-        bound = bound.max(match mailbox::covered(app, connection).await? {
+        bound = bound.max(match backfill::covered(app, connection).await? {
             Covered::Whole => i64::MIN,
             Covered::Since(at) => at,
             Covered::Nothing if connections.len() == 1 => i64::MAX,
@@ -270,7 +218,7 @@ pub async fn further(app: &App, asker: &Asker, connections: &[Connection]) -> Re
         if is_left_out(asker, connections, connection) {
             continue;
         }
-        let covered = mailbox::covered(app, connection).await?;
+        let covered = backfill::covered(app, connection).await?;
         let at = match covered {
             Covered::Whole => continue,
             Covered::Since(at) => at,
@@ -281,7 +229,7 @@ pub async fn further(app: &App, asker: &Asker, connections: &[Connection]) -> Re
         }
     }
     let Some((_, connection, covered)) = least else { return Ok(()) };
-    let read = mailbox::further(app, connection, covered).await;
+    let read = backfill::further(app, connection, covered).await;
     match read {
         Err(e) if connections.len() > 1 => {
             missed(asker, connection, &e);

@@ -4,16 +4,19 @@ use base::error::{Code, Result, not_found, refuse};
 use storage::connections::Connection;
 use storage::items::{self, Item};
 
-use crate::answer::Answer;
 use crate::app::App;
-use crate::freshness::DataAge;
-use crate::resources::mail::bodies::{self, Content, Fields, MAX_BODY, Wanted};
-use crate::resources::mail::drafts::content_of;
-use crate::resources::mail::is_only_here;
-use crate::resources::mail::prepare::Aside;
-use crate::resources::settle::gone;
-use crate::resources::{Asker, Kind, render};
-use crate::sync::mailbox;
+use crate::app::freshness::DataAge;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::render_content::{Content, content_of};
+use crate::local_copy::mail::source_names::is_only_here;
+use crate::local_copy::render;
+use crate::resources::mail::bodies::{self, MAX_BODY};
+use crate::resources::mail::filter::Fields;
+use crate::sync::backfill;
+use crate::writes::provider_records::wanted;
+use crate::writes::reconcile::gone;
 
 /// How a message is to be shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,21 +45,11 @@ pub async fn open(app: &App, asker: &Asker, id: &str, scope: &str) -> Result<(Co
     Ok((connection, item))
 }
 
-/// What the connector is asked with.
-pub fn wanted(item: &Item) -> Wanted {
-    Wanted {
-        id: item.id.clone(),
-        connection_id: item.connection_id.clone(),
-        source_id: item.source_id.clone(),
-        hint: Aside::of(item.aside.as_deref()).hint,
-    }
-}
-
 /// A message as it is shown.
 pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Answer> {
     let (connection, item) = open(app, asker, id, "email.read").await?;
     if shown.fields == Fields::Summary {
-        asker.reading.note(mailbox::refresh(app, &connection, asker.no_cache).await?);
+        asker.reading.note(backfill::refresh(app, &connection, asker.no_cache).await?);
         let item = find(app, asker, id).await?;
         return Ok(Answer::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
     }
@@ -94,7 +87,7 @@ pub async fn read(
     item: Item,
     fields: Fields,
 ) -> Result<(Item, Content)> {
-    let as_of = bodies::now(app, asker).await?;
+    let as_of = crate::writes::store_read::now(app, asker).await?;
     let wanted = [wanted(&item)];
     let asked = bodies::ask(app, asker, connection, &wanted, fields, MAX_BODY).await;
     let mut sources = match asked {
@@ -104,14 +97,14 @@ pub async fn read(
     sources.retain(|s| s.external_id == item.source_id);
     if sources.iter().all(|s| s.items.is_empty() && s.error.is_none()) {
         // It went, or it was moved by somebody else: the next look at the mailbox tells which.
-        mailbox::ensure(app, connection, true).await?;
+        backfill::ensure(app, connection, true).await?;
         let moved = find(app, asker, &item.id).await?;
         if is_only_here(&moved.source_id) {
             // It was sent meanwhile: the provider has no name for it, and must not be asked by ours.
             return Err(not_found("message"));
         }
         if moved.source_id == item.source_id {
-            bodies::keep(app, connection, vec![gone(&item.source_id)], as_of).await?;
+            crate::writes::store_read::keep(app, connection, vec![gone(&item.source_id)], as_of).await?;
             return Err(not_found("message"));
         }
         return Box::pin(read(app, asker, connection, moved, fields)).await;
@@ -124,7 +117,7 @@ pub async fn read(
         ));
     }
     let content = content.unwrap_or_default();
-    let kept = bodies::keep(app, connection, sources, as_of).await?.unwrap_or_default();
+    let kept = crate::writes::store_read::keep(app, connection, sources, as_of).await?.unwrap_or_default();
     let item = match kept.into_iter().find(|kept| kept.id == item.id) {
         Some(kept) => kept,
         None => find(app, asker, &item.id).await?,

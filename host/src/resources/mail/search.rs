@@ -8,14 +8,19 @@ use storage::connections::Connection;
 use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::connections::call::{self, Op, Options, Reply, Target};
-use crate::freshness::DataAge;
-use crate::resources::mail::bodies::{self, Wanted};
+use crate::app::freshness::DataAge;
+use crate::app::resource_kind::Kind;
+use crate::connections::call::{self, Op, Options, Reply};
+use crate::connections::call_target::Target;
+use crate::connections::provider_call::failed;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::normalize::Aside;
+use crate::local_copy::render;
 use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
-use crate::resources::mail::list::{Opened, Place, Row, local};
-use crate::resources::mail::prepare::Aside;
-use crate::resources::{Asker, Kind, failed, render};
-use crate::sync::mailbox;
+use crate::resources::mail::list::local;
+use crate::resources::mail::list_place::{Opened, Place, Row};
+use crate::sync::backfill;
+use crate::writes::provider_records::Wanted;
 
 /// A page of what the provider finds. Where it cannot search, the local copy is: that refuses the cursor of a search that another connector
 /// began.
@@ -46,9 +51,9 @@ pub async fn list(
         None => (None, None, limit),
     };
     // Folders first: what is found names them.
-    mailbox::ensure(app, connection, false).await?;
+    backfill::ensure(app, connection, false).await?;
     let args = arguments(app, asker, query, most).await?;
-    let as_of = bodies::now(app, asker).await?;
+    let as_of = crate::writes::store_read::now(app, asker).await?;
     let asked = ask(app, asker, connection, &args, cursor.clone()).await;
     let reply = match asked {
         Err(e) if e.code == runtime::Code::Unsupported && query.native_query.is_none() => {
@@ -58,7 +63,7 @@ pub async fn list(
         Ok(reply) => reply,
     };
     let names: Vec<String> = reply.body.sources.iter().map(|s| s.external_id.clone()).collect();
-    let found = match bodies::keep(app, connection, reply.body.sources, as_of).await? {
+    let found = match crate::writes::store_read::keep(app, connection, reply.body.sources, as_of).await? {
         Some(kept) => kept,
         None => items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await?,
     };

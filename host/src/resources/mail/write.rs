@@ -8,7 +8,7 @@ use base::input::merge_patch;
 use base::input::validate::{fault, length};
 use model::email::EmailMessage;
 use model::wire::Mutated;
-use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
+use model::wire::email::{MessageDelete, MessageUpdate};
 use runtime::Surface;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -16,18 +16,24 @@ use storage::connections::Connection;
 use storage::items::Item;
 use storage::log;
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::outbox::cancel;
-use crate::resources::commit::Change;
-use crate::resources::contents::Manner;
-use crate::resources::mail::bodies::{self, Fields};
-use crate::resources::mail::is_only_here;
-use crate::resources::mail::read::{self, find, open, wanted};
-use crate::resources::mail::settle::{self, Told};
-use crate::resources::settle::gone;
-use crate::resources::{Asker, Expected, Kind, mutate, render, stale};
-use crate::sync::mailbox;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::provider_call::mutate;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::source_names::is_only_here;
+use crate::local_copy::render;
+use crate::resources::collection_items::Manner;
+use crate::resources::mail::bodies;
+use crate::resources::mail::filter::Fields;
+use crate::resources::mail::read::{self, find, open};
+use crate::sending::cancel;
+use crate::sync::backfill;
+use crate::writes::etag::{Expected, stale};
+use crate::writes::mail::{self, Told};
+use crate::writes::provider_records::reference;
+use crate::writes::reconcile::gone;
+use crate::writes::response::Change;
 
 /// Fields that a caller changes.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
@@ -89,12 +95,12 @@ pub async fn update(
     }
     let told = Told::item(Some(&item), change);
     if is_same {
-        return settle::nothing(app, &connection, told, attempt).await;
+        return mail::nothing(app, &connection, told, attempt).await;
     }
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let op = (Surface::Email, "messages.update");
     match mutate::<_, Mutated>(app, &connection, asker, attempt, op, &args).await {
-        Ok(mutated) => settle::commit(app, asker, &connection, mutated, as_of, told, attempt).await,
+        Ok(mutated) => mail::commit(app, asker, &connection, mutated, as_of, told, attempt).await,
         Err(e) => Err(conflict(app, asker, &connection, &item, e).await),
     }
 }
@@ -102,13 +108,8 @@ pub async fn update(
 /// The message as fresh as a read, with its connection.
 async fn current(app: &App, asker: &Asker, id: &str, look: bool) -> Result<(Connection, Item)> {
     let (connection, _) = open(app, asker, id, "email.write").await?;
-    mailbox::ensure(app, &connection, look).await?;
+    backfill::ensure(app, &connection, look).await?;
     Ok((connection, find(app, asker, id).await?))
-}
-
-pub fn reference(item: &Item) -> MessageRef {
-    let wanted = wanted(item);
-    MessageRef { source: wanted.source_id, hint: wanted.hint }
 }
 
 /// The message as a read shows it; with its text where the caller sends that back.
@@ -285,7 +286,7 @@ pub async fn delete(
         }
         Err(e) => return Err(conflict(app, asker, &connection, &item, e).await),
     };
-    settle::commit(app, asker, &connection, mutated, as_of, Told::Gone, attempt).await
+    mail::commit(app, asker, &connection, mutated, as_of, Told::Gone, attempt).await
 }
 
 /// The provider had another version: it is read, so that the caller gets the etag that is true now.

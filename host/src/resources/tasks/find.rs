@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use storage::items::{List, Shown, Within};
 
 use crate::app::App;
-use crate::resources::contents::{self, Place, words};
-use crate::resources::{Asker, Kind};
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::search_text::words;
+use crate::resources::collection_items::{self, Place};
 
 /// What to list. It is part of what a cursor is bound to.
 // Contract silent: the filters of tasks.
@@ -84,7 +86,7 @@ pub async fn list(
         limit,
     };
     let page = (after, limit, query.with_provider_data);
-    contents::list(app, asker, &list, page, |row| query.admits(row)).await
+    collection_items::list(app, asker, &list, page, |row| query.admits(row)).await
 }
 
 /// The names of all statuses, as a filter says them.

@@ -8,10 +8,11 @@ use model::wire::ItemWrite;
 use storage::items;
 
 use crate::app::App;
-use crate::resources::collections::Opened;
-use crate::resources::contents::{self, Content};
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::resources::collection_items::{self, Content};
 use crate::resources::tasks::input;
-use crate::resources::{Asker, Kind};
+use crate::writes::open_collection::Opened;
 
 /// Generations of tasks that are looked through for a circle.
 const MAX_DEPTH: usize = 100;
@@ -55,11 +56,12 @@ impl Content for Task {
         if let Some(id) = write.body.parent_id.take() {
             let field = |_| "parentId".to_owned();
             let parents =
-                contents::named(app, asker, (opened, Kind::Task), std::slice::from_ref(&id), field).await?;
+                collection_items::named(app, asker, (opened, Kind::Task), std::slice::from_ref(&id), field)
+                    .await?;
             if before.is_some_and(|b| b.parent_id.as_ref() != Some(&id)) {
                 no_circle(app, asker, &id, write.source.as_deref()).await?;
             }
-            write.body.parent_id = parents.first().map(contents::uid);
+            write.body.parent_id = parents.first().map(collection_items::uid);
         }
         // Steps and links have operations of their own.
         write.body.checklist_items.clear();

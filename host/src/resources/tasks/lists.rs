@@ -3,7 +3,7 @@
 use base::error::Result;
 use model::tasks::TaskList;
 
-use crate::resources::Kind;
+use crate::app::resource_kind::Kind;
 use crate::resources::collections::{Collection, color};
 
 impl Collection for TaskList {

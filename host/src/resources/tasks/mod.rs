@@ -6,25 +6,3 @@ pub mod input;
 pub mod items;
 pub mod lists;
 pub mod parts;
-
-pub use parts::{PartName, bind_parts, has_parts, part_shown};
-
-use model::tasks::Task;
-
-use crate::resources::contents::{searchable, sort_key};
-
-/// Lists go by the position that the provider gives; tasks without one come after those with one, the oldest first.
-// Contract silent: the order of tasks.
-pub fn sort_text(position: Option<&str>) -> String {
-    sort_key(position)
-}
-
-/// What `q` is looked for in.
-pub fn search_text(task: &Task) -> String {
-    let steps = task.checklist_items.iter().map(|step| Some(step.title.as_str()));
-    let tags = task.categories.iter().map(|c| Some(c.as_str()));
-    let people = task.assignees.iter().flat_map(|a| [a.name.as_deref(), a.email.as_deref()]);
-    searchable(
-        [Some(task.title.as_str()), task.notes.as_deref()].into_iter().chain(steps).chain(tags).chain(people),
-    )
-}

@@ -2,123 +2,24 @@
 //! to clients each is a resource under the task.
 
 use base::error::{Code, Result, invalid, not_found};
-use base::ids;
 use base::input::validate::{self, MAX_LINE, fault};
-use model::Instant;
 use model::tasks::{ChecklistItem, LinkedType, NewTaskLink, Task, TaskLink};
 use model::wire::tasks::PartWrite;
 use serde::Serialize;
-use sha2::{Digest, Sha256};
-use storage::Tx;
-use storage::items::{self, Item, Part};
+use storage::items::{self, Item};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
-use crate::resources::collections::{self, Opened, open_to_read, open_to_write};
-use crate::resources::commit::Change;
-use crate::resources::contents::current;
-use crate::resources::settle::{Done, commit_deletion, commit_part, conflict, done};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::collection_items::current;
+use crate::resources::collections::{self, open_to_read, open_to_write};
 use crate::resources::tasks::input::title;
-use crate::resources::{Asker, Expected, Kind, stale};
-
-/// Steps are stored under this name.
-pub const STEP: &str = "checklist_item";
-/// Links are stored under this name.
-pub const LINK: &str = "task_link";
-
-/// The part that a write was about: of which kind, and the provider's id of it, unless our id is known.
-#[derive(Clone, Debug)]
-pub struct PartName {
-    pub kind: &'static str,
-    pub external_id: String,
-}
-
-/// Whether a stored task has any; the text is looked at, because most have none.
-pub fn has_parts(body: &str) -> bool {
-    !(body.contains("\"checklistItems\":[]") && body.contains("\"links\":[]"))
-}
-
-/// Puts our ids for the provider's, makes those that are missing, and fills in what belongs to them.
-pub async fn bind_parts(tx: &mut Tx, app: &App, item: &Item, task: &mut Task) -> Result<()> {
-    if task.checklist_items.is_empty() && task.links.is_empty() {
-        return Ok(());
-    }
-    let mut known = items::parts_of(&mut *tx, &item.id).await?;
-    let before = known.len();
-    let mut part = |kind: &'static str, id: ids::Kind, external_id: &str| -> Part {
-        // An id of ours comes from a body that was bound before.
-        let found =
-            known.iter().find(|p| p.kind == kind && (p.external_id == external_id || p.id == external_id));
-        found.cloned().unwrap_or_else(|| {
-            let new = Part {
-                id: app.new_id(id),
-                kind: kind.to_owned(),
-                external_id: external_id.to_owned(),
-                created_at: app.now(),
-            };
-            known.push(new.clone());
-            new
-        })
-    };
-    for step in &mut task.checklist_items {
-        let part = part(STEP, ids::Kind::ChecklistItem, &step.id);
-        step.id = part.id;
-        step.task_id.clone_from(&item.id);
-        step.created_at = or_else(step.created_at, part.created_at);
-        step.etag = String::new();
-        step.etag = etag(step)?;
-    }
-    for link in &mut task.links {
-        let part = part(LINK, ids::Kind::TaskLink, &link.id);
-        link.id = part.id;
-        link.task_id.clone_from(&item.id);
-        link.created_at = or_else(link.created_at, part.created_at);
-    }
-    items::put_parts(tx, item, &known[before..]).await?;
-    Ok(())
-}
-
-/// A provider that does not say when it was made: when we first saw it.
-fn or_else(told: Instant, seen: i64) -> Instant {
-    if told == Instant::default() { Instant::from_millis(seen) } else { told }
-}
-
-/// The version of a part: what it says.
-fn etag(part: &impl Serialize) -> Result<String> {
-    let text = serde_json::to_string(part)?;
-    Ok(format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8])))
-}
-
-/// The answer that shows one part of a stored task.
-pub async fn part_shown(tx: &mut Tx, item: &Item, name: &PartName, change: &Change) -> Result<Answer> {
-    let parts = items::parts_of(&mut *tx, &item.id).await?;
-    let found = parts.into_iter().find(|p| p.kind == name.kind && p.external_id == name.external_id);
-    let part =
-        found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {}", name.kind))?;
-    let task: Task = serde_json::from_str(&item.body)?;
-    let (text, etag) = match name.kind {
-        STEP => {
-            let step = step_of(&task, &part.id)?;
-            (serde_json::to_string(step)?, Some(step.etag.clone()))
-        }
-        _ => (serde_json::to_string(link_of(&task, &part.id)?)?, None),
-    };
-    let answer = Answer::json(change.status, text).warned(&change.warnings);
-    Ok(match etag {
-        Some(etag) => answer.etag(&etag),
-        None => answer,
-    })
-}
-
-/// A step of a task.
-pub fn step_of<'a>(task: &'a Task, id: &str) -> Result<&'a ChecklistItem> {
-    task.checklist_items.iter().find(|s| s.id == id).ok_or_else(|| not_found("checklist item"))
-}
-
-/// A link of a task.
-pub fn link_of<'a>(task: &'a Task, id: &str) -> Result<&'a TaskLink> {
-    task.links.iter().find(|l| l.id == id).ok_or_else(|| not_found("link"))
-}
+use crate::writes::etag::{Expected, stale};
+use crate::writes::open_collection::Opened;
+use crate::writes::part_response::PartName;
+use crate::writes::reconcile::{Done, commit_deletion, commit_part, conflict, done};
+use crate::writes::response::Change;
 
 /// A task that a part of is about to be written.
 pub struct Place {

@@ -5,7 +5,7 @@ use storage::log::Light;
 use storage::webhooks::Webhook;
 use storage::webhooks::replay_lines::TimedLine;
 
-use crate::webhooks::kinds::{self, Matcher, Wanted};
+use crate::webhooks::notification_types::{self, Matcher, Wanted};
 use crate::webhooks::replay::selection::Period;
 
 /// The filters of a subscription and of a replay of it.
@@ -49,7 +49,7 @@ impl EventFilter {
 
     /// Whether a replay of a range sends this event. Tests of a webhook are sent again by their ids only.
     pub fn admits(&self, timed: &TimedLine) -> bool {
-        timed.line.entry_type != kinds::TEST
+        timed.line.entry_type != notification_types::TEST
             && self.period.is_none_or(|period| period.contains(timed.at))
             && self.has_type(&timed.line)
             && self.is_wanted(&timed.line)

@@ -4,6 +4,7 @@
 
 mod by_ids;
 mod event_filter;
+pub mod job;
 mod range;
 mod search;
 mod selection;
@@ -19,12 +20,12 @@ use storage::api_keys::ApiKey;
 use storage::jobs::{self, NewJob};
 use storage::log::Light;
 use storage::wakes::JobClass;
-use storage::webhooks::Webhook;
 use storage::webhooks::deliveries::{self, Delivery};
-use storage::webhooks::replays::{self as table, Replay};
+use storage::webhooks::replays::Replay;
+use storage::webhooks::{Webhook, replays as table};
 
-use crate::answer::{Answer, Attempt};
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::webhooks::replay::search::Search;
 use crate::webhooks::replay::selection::Period;
 use crate::webhooks::replay::walk::MAX_WAITING_OF_ALL;

@@ -9,8 +9,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use storage::items;
 use storage::sync_states::{self as table, ItemError};
-use switchboard::resources::Kind;
-use switchboard::sync::{Scope, ensure_fresh};
+use switchboard::app::resource_kind::Kind;
+use switchboard::sync::ensure_fresh;
+use switchboard::sync::scope::Scope;
 
 use crate::contract::odd_items::relay::World;
 

@@ -8,18 +8,19 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization};
 use url::form_urlencoded;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::Path;
-use crate::api::caller::Caller;
-use crate::api::error::{self, ApiError};
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
+use crate::api::callback;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::{ANY_KEY, Routes};
-use crate::api::request_id::RequestId;
-use crate::api::{callback_page, reply};
+use crate::api::request::extractors::Path;
+use crate::api::request::json::{self, Body};
+use crate::api::request::request_id::RequestId;
+use crate::api::response::error::{self, ApiError};
+use crate::api::response::reply;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 const CONNECTIONS_WRITE: &str = "connections.write";
 
@@ -89,7 +90,7 @@ async fn callback(
     }
     let wants_json = asker.is_some() || accepts_json(&parts.headers);
     let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.clone()).unwrap_or_default();
-    let page = |reason| callback_page::render(reason, &parts.headers, &request_id);
+    let page = |reason| callback::render(reason, &parts.headers, &request_id);
     let params = match params(parts.uri.query().unwrap_or_default(), wants_json) {
         Ok(params) => params,
         Err(e) if wants_json => return Err(ApiError(e)),

@@ -4,15 +4,15 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::calendar_query::{AvailabilityAnswer, AvailabilityQuery};
 
-use crate::answer::Answer;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::reply::with_warnings;
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::api::response::reply::with_warnings;
 use crate::app::App;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::freebusy::availability;
-use crate::resources::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Free and busy")

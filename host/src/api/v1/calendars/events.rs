@@ -11,17 +11,18 @@ use model::wire::calendar::{Notify, RecurrenceScope};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
-use crate::api::etag;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::resources::Asker;
-use crate::resources::events::read::{self, Query};
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::events::listing::Query;
+use crate::resources::events::read;
 use crate::resources::events::respond::{self, Response};
 use crate::resources::events::write::{self, Manner};
 
@@ -98,7 +99,7 @@ async fn list(
     params: Params,
     Path(calendar_id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let query = Query {
         calendar_id,
         start: params.instant("start")?,
@@ -118,7 +119,7 @@ async fn list(
     let print = async {
         let (texts, place) = Box::pin(read::list(&app, &asker, &opened.1, &query, after, limit)).await?;
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
-        Ok::<_, Error>(Answer::ok(page::page(&texts, next.as_deref())))
+        Ok::<_, Error>(Answer::ok(pagination::page(&texts, next.as_deref())))
     };
     let name = (!query.with_provider_data).then(|| binding.page(params.get("cursor"), limit));
     Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)

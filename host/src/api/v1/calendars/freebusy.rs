@@ -5,15 +5,15 @@ use base::error::{Code, Result, refuse};
 use http::HeaderMap;
 use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery};
 
-use crate::answer::Answer;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::freebusy::query;
-use crate::resources::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Free and busy")

@@ -8,9 +8,9 @@ pub mod sync;
 use model::calendar::Calendar;
 use model::resource::{New, Patch, Resource};
 
-use crate::api::collections::{create, delete, get, list, update};
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
+use crate::api::shared::collections::{create, delete, get, list, update};
 use crate::app::App;
 
 pub fn routes() -> Routes<App> {

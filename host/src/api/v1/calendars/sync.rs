@@ -5,16 +5,21 @@ use model::calendar::Calendar;
 use model::resource::Written;
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState, Watch};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::Path;
-use crate::api::error::ApiError;
-use crate::api::feed::{changes_inside, parameters, reset_inside, start_inside, status_inside};
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Path;
+use crate::api::response::error::ApiError;
+use crate::api::shared::change_feed::{
+    changes_inside, parameters, reset_inside, start_inside, status_inside,
+};
 use crate::app::App;
-use crate::push::{reach, watching};
-use crate::resources::{Asker, Kind, collections};
-use crate::sync::{self, follow, push_status};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::connections::watch_reach;
+use crate::push::wanted_watches;
+use crate::resources::collections;
+use crate::sync::{self, lifecycle, push_status};
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Calendar sync")
@@ -53,12 +58,12 @@ async fn renew(
 ) -> Result<Answer, ApiError> {
     let of = (Kind::Calendar, calendar_id.as_str());
     let (connection, calendar) = collections::open(&app, &asker, of, "calendar.read").await?;
-    let scope = collections::scope(&calendar)?;
+    let scope = crate::sync::scope::scope(&calendar)?;
     let state = sync::state(&app, &connection, &scope).await?;
-    if state.followed && reach::can_watch(&app, &connection.provider) {
-        watching::renew_now(&app, &connection, &scope).await?;
+    if state.followed && watch_reach::can_watch(&app, &connection.provider) {
+        wanted_watches::renew_now(&app, &connection, &scope).await?;
     }
-    let otherwise = follow::watch(&app, &connection, None);
+    let otherwise = lifecycle::watch(&app, &connection, None);
     let watch = push_status::of(&app, &connection, &state, otherwise).await?.unwrap_or_default();
     Ok(Answer::ok(serde_json::to_string(&watch)?))
 }

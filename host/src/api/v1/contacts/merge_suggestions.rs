@@ -6,14 +6,14 @@ use merging::Position;
 use model::contacts::{MergeSuggestion, MergeSuggestionQuery};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::Answer;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::resources::Asker;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::resources::contacts::duplicates;
 
 pub fn routes() -> Routes<App> {
@@ -43,7 +43,7 @@ async fn query(
     let (query, unknown) = json::typed::<MergeSuggestionQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     duplicates::valid(&query)?;
-    let limit = page::limit(query.limit.map(|n| n.to_string()).as_deref())?;
+    let limit = pagination::limit(query.limit.map(|n| n.to_string()).as_deref())?;
     let filters = (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score);
     let binding = Binding::new(&asker.tenant, "contacts.merge_suggestions", &filters);
     let after: Option<Place> = binding.place(&app.keyring, query.cursor.as_deref())?;
@@ -51,5 +51,5 @@ async fn query(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, next) = duplicates::page(&app, &asker, &query, (after, limit)).await?;
     let next = next.map(|p| binding.cursor(&app.keyring, &Place { score: p.score.0, id: p.id }));
-    Ok(Answer::ok(page::page(&found, next.as_deref())).warned(&warnings))
+    Ok(Answer::ok(pagination::page(&found, next.as_deref())).warned(&warnings))
 }

@@ -3,14 +3,14 @@
 use axum::extract::State;
 use model::capabilities::Capabilities;
 
-use crate::answer::Answer;
-use crate::api::asker::Path;
-use crate::api::error::ApiError;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Path;
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::connections::capabilities;
-use crate::resources::Asker;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
+use crate::resources::capabilities;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")

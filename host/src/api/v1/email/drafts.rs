@@ -8,21 +8,21 @@ use model::email::draft::{Draft, ReplyMode};
 use model::email::send::{DraftPatch, NewDraft, SendDraft};
 use model::resource::Resource;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::contents::manner;
-use crate::api::error::ApiError;
-use crate::api::etag;
-use crate::api::json::{self, Body};
-use crate::api::mail::query;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
-use crate::api::reply;
+use crate::api::pagination::{self, Binding};
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::api::response::reply;
+use crate::api::shared::collection_items::manner;
+use crate::api::shared::mail_lists::query;
 use crate::app::App;
-use crate::outbox::submit::{Submission, submit};
-use crate::resources::Asker;
-use crate::resources::mail::{compose, drafts, filter, list};
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::mail::{compose, drafts, filter};
+use crate::sending::submit::{Submission, submit};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -68,13 +68,17 @@ async fn create(
 
 async fn list_drafts(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
     let query = filter::Query { drafts: true, ..query(&params)? };
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) = list::list(&app, &asker, &query, (after, limit)).await?;
-    let texts = texts.iter().map(|t| drafts::without_time(t)).collect::<Result<Vec<_>, _>>()?;
+    let (texts, place) =
+        crate::resources::mail::message_list::list(&app, &asker, &query, (after, limit)).await?;
+    let texts = texts
+        .iter()
+        .map(|t| crate::local_copy::mail::render_draft::without_time(t))
+        .collect::<Result<Vec<_>, _>>()?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(Answer::ok(page::page(&texts, next.as_deref())), &asker))
+    Ok(reply::over_connections(Answer::ok(pagination::page(&texts, next.as_deref())), &asker))
 }
 
 async fn get(
@@ -130,11 +134,11 @@ async fn send(
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let item = drafts::find(&app, &asker, &id).await?;
     let connection = asker.connection(&app, &item.connection_id, "email.send").await?;
-    drafts::is_open(&item)?;
+    crate::local_copy::mail::draft_state::is_open(&item)?;
     let (item, content, own) = drafts::to_send(&app, &asker, &connection, item).await?;
     expected.check(&item.etag)?;
     let send_at = given.send_at.or(own.send_at);
-    drafts::send_at(&app, send_at)?;
+    crate::resources::mail::draft_input::send_at(&app, send_at)?;
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
     let metadata = serde_json::from_str(&item.metadata).map_err(anyhow::Error::from)?;
     let submission = Submission {

@@ -4,14 +4,15 @@ use axum::extract::State;
 use model::email::folders::Folder;
 use model::resource::Resource;
 
-use crate::answer::Answer;
-use crate::api::asker::Params;
-use crate::api::error::ApiError;
-use crate::api::mail::places;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Params;
+use crate::api::response::error::ApiError;
+use crate::api::shared::mail_lists::places;
 use crate::app::App;
-use crate::resources::{Asker, Kind};
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")

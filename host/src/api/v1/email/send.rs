@@ -8,17 +8,16 @@ use model::email::EmailMessage;
 use model::email::send::SendMessage;
 use model::resource::Resource;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::outbox::submit::{Submission, submit};
-use crate::resources::Asker;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
 use crate::resources::mail::compose::{self, Content};
-use crate::resources::mail::drafts;
-use crate::sync::mailbox;
+use crate::sending::submit::{Submission, submit};
+use crate::sync::backfill;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -43,11 +42,11 @@ async fn send(
         return Err(invalid(Code::MissingField, "connectionId", "connectionId is required").into());
     }
     metadata::check("metadata", &new.metadata)?;
-    drafts::send_at(&app, new.send_at)?;
-    drafts::tracking(new.tracking.as_ref())?;
+    crate::resources::mail::draft_input::send_at(&app, new.send_at)?;
+    crate::resources::mail::draft_input::tracking(new.tracking.as_ref())?;
     let connection = asker.connection(&app, &new.connection_id, "email.send").await?;
     if new.reply_to_message_id.is_some() {
-        mailbox::ensure(&app, &connection, false).await?;
+        backfill::ensure(&app, &connection, false).await?;
     }
     let content = Content {
         from: new.from,

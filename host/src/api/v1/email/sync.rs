@@ -6,16 +6,16 @@ use http::HeaderMap;
 use model::resource::Written;
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
-use crate::api::feed::{self, Followed};
-use crate::api::json::Body;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::Body;
+use crate::api::response::error::ApiError;
+use crate::api::shared::change_feed::{self, Followed};
 use crate::app::App;
-use crate::resources::Asker;
-use crate::sync::Scope;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::sync::scope::Scope;
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Email sync")
@@ -30,7 +30,7 @@ pub fn routes() -> Routes<App> {
         .description("Without `cursor` the feed begins with everything there is. Read until `next_cursor` is null, keep `sync_cursor`, and pass it as `cursor` next time. `resourceType` tells `email.message`, `email.draft`, `email.folder` and `email.label` apart. While the mailbox is read for the first time (`sync_status` is `initial`) older messages follow.")
         .param("connection_id", "string", "The connected account")
         .required();
-    feed::parameters(changes)
+    change_feed::parameters(changes)
         .returns::<SyncChanges>()
         .post("/v1/email/sync/reset", "email.read", Mvp, reset)
         .summary("Read everything again")
@@ -56,15 +56,15 @@ async fn start(
     headers: HeaderMap,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    let start = feed::start_body(&headers, body)?;
+    let start = change_feed::start_body(&headers, body)?;
     let followed = opened(&app, &asker, start.0.connection_id.as_deref(), "connectionId").await?;
-    Ok(feed::start(&app, &followed, start, &attempt).await?)
+    Ok(change_feed::start(&app, &followed, start, &attempt).await?)
 }
 
 async fn read_changes(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
     let followed = opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
     let of = (&followed.connection, &followed.scope);
-    Ok(feed::changes(&app, &asker, &params, "email.sync.changes", of).await?)
+    Ok(change_feed::changes(&app, &asker, &params, "email.sync.changes", of).await?)
 }
 
 async fn reset(
@@ -74,9 +74,9 @@ async fn reset(
     headers: HeaderMap,
     Body(body): Body,
 ) -> Result<Answer, ApiError> {
-    let reset = feed::reset_body(&headers, body)?;
+    let reset = change_feed::reset_body(&headers, body)?;
     let followed = opened(&app, &asker, reset.0.connection_id.as_deref(), "connectionId").await?;
-    Ok(feed::reset(&app, &followed, reset, &attempt).await?)
+    Ok(change_feed::reset(&app, &followed, reset, &attempt).await?)
 }
 
 async fn status(
@@ -85,5 +85,5 @@ async fn status(
     Path(connection_id): Path<String>,
 ) -> Result<Answer, ApiError> {
     let followed = opened(&app, &asker, Some(&connection_id), "connectionId").await?;
-    Ok(feed::status(&app, &followed).await?)
+    Ok(change_feed::status(&app, &followed).await?)
 }

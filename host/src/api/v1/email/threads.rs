@@ -5,17 +5,17 @@ use base::error::Result;
 use model::email::EmailThread;
 use model::resource::Resource;
 
-use crate::answer::Answer;
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
-use crate::api::reply;
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::response::error::ApiError;
+use crate::api::response::reply;
 use crate::app::App;
-use crate::resources::Asker;
-use crate::resources::mail::conversations;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::resources::mail::filter::Query;
+use crate::resources::mail::thread_views;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -40,13 +40,13 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let query = query(&params)?;
     let binding = Binding::new(&asker.tenant, "email.threads.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) = conversations::list(&app, &asker, &query, (after, limit)).await?;
+    let (texts, place) = thread_views::list(&app, &asker, &query, (after, limit)).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(Answer::ok(page::page(&texts, next.as_deref())), &asker))
+    Ok(reply::over_connections(Answer::ok(pagination::page(&texts, next.as_deref())), &asker))
 }
 
 fn query(params: &Params) -> Result<Query> {
@@ -66,5 +66,5 @@ fn query(params: &Params) -> Result<Query> {
 }
 
 async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
-    Ok(conversations::get(&app, &asker, &id).await?)
+    Ok(thread_views::get(&app, &asker, &id).await?)
 }

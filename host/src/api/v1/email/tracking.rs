@@ -3,13 +3,13 @@
 use axum::extract::State;
 use model::email::tracking::TrackingRecord;
 
-use crate::answer::Answer;
-use crate::api::asker::Path;
-use crate::api::error::ApiError;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Path;
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::resources::Asker;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::tracking::record;
 
 pub fn routes() -> Routes<App> {

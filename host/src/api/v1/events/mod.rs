@@ -5,14 +5,14 @@ pub mod stream;
 use axum::extract::State;
 use model::webhook::Notification;
 
-use crate::answer::Answer;
-use crate::api::asker::{Params, Path};
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::Answer;
 use crate::webhooks::events::{self, Wish};
 
 pub fn routes() -> Routes<App> {
@@ -32,17 +32,17 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
-    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let backfill = params.flag("include_backfill")?;
     let wish = Wish::read(params.get("type"), params.get("connection_id"), backfill)?;
     let binding = Binding::new(caller.tenant(), "events.list", &wish);
     let cursor = params.get("cursor");
-    let after = page::sequence("after_sequence", params.get("after_sequence"))?;
+    let after = pagination::sequence("after_sequence", params.get("after_sequence"))?;
     // The pages after the first one are asked for with its parameters, and the cursor.
     let place: Option<i64> = binding.place(&app.keyring, cursor)?;
     let found = events::page(&app, &caller.key, &wish, place.or(after), limit).await?;
     let next_cursor = found.has_more.then(|| binding.cursor(&app.keyring, &found.position));
-    let mut body = page::page(&found.items, next_cursor.as_deref());
+    let mut body = pagination::page(&found.items, next_cursor.as_deref());
     // It goes on behind the last field.
     body.pop();
     body.push_str(&format!(",\"last_sequence\":{}}}", found.position));

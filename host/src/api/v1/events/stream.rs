@@ -5,12 +5,12 @@ use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 
-use crate::api::asker::Params;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::page;
+use crate::api::pagination;
+use crate::api::request::extractors::Params;
+use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::webhooks::events::Wish;
 use crate::webhooks::stream::EventStream;
@@ -43,8 +43,8 @@ async fn open(
     let wish = Wish::read(params.get("type"), params.get("connection_id"), backfill)?;
     // What is no text is no sequence either.
     let last_event_id = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
-    let last_event_id = page::sequence("Last-Event-ID", last_event_id.filter(|id| !id.is_empty()))?;
-    let after = page::sequence("after_sequence", params.get("after_sequence"))?;
+    let last_event_id = pagination::sequence("Last-Event-ID", last_event_id.filter(|id| !id.is_empty()))?;
+    let after = pagination::sequence("after_sequence", params.get("after_sequence"))?;
     let stream = EventStream::open(&app, caller.key.clone(), &wish, last_event_id.or(after)).await?;
     let mut response = Response::new(Body::from_stream(stream.pieces()));
     let headers = response.headers_mut();

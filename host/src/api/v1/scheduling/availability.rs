@@ -4,16 +4,16 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::scheduling::slots::{SlotAnswer, SlotQuery};
 
-use crate::answer::Answer;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::Binding;
+use crate::api::pagination::Binding;
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::Answer;
 use crate::bookings::slots;
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")

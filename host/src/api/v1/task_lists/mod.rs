@@ -6,9 +6,9 @@ pub mod tasks;
 use model::resource::{New, Patch, Resource};
 use model::tasks::TaskList;
 
-use crate::api::collections::{create, delete, get, list, update};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::shared::collections::{create, delete, get, list, update};
 use crate::app::App;
 
 pub fn routes() -> Routes<App> {

@@ -4,15 +4,14 @@ use axum::extract::State;
 use base::error::Result;
 use model::webhook::{Delivery, DeliveryStatus};
 
-use crate::answer::Answer;
-use crate::api::asker::{Params, Path};
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
-use crate::app::App;
-use crate::pages;
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::response::error::ApiError;
+use crate::app::stored_response::Answer;
+use crate::app::{App, page_cache};
 use crate::webhooks::deliveries::{self, Filter, Place};
 
 /// Longest id of an event, characters.
@@ -34,7 +33,7 @@ async fn list(
     params: Params,
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let filter = Filter { status: status(&params)?, event_id: params.text("event_id", MAX_ID)? };
     let filters = (&id, params.get("status"), &filter.event_id);
     let binding = Binding::new(caller.tenant(), "webhooks.deliveries.list", &filters);
@@ -44,14 +43,14 @@ async fn list(
     for delivery in &found.deliveries {
         items.push(deliveries::json(&id, delivery)?);
     }
-    let fitting = pages::fitting(&items);
+    let fitting = page_cache::fitting(&items);
     let last = fitting.checked_sub(1).and_then(|last| found.deliveries.get(last));
     let next = match last.filter(|_| fitting < items.len()) {
         Some(last) => Some((last.sequence, last.replay_id.clone())),
         None => found.next,
     };
     let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
-    Ok(Answer::ok(page::page(items.get(..fitting).unwrap_or(&items), cursor.as_deref())))
+    Ok(Answer::ok(pagination::page(items.get(..fitting).unwrap_or(&items), cursor.as_deref())))
 }
 
 fn status(params: &Params) -> Result<Option<DeliveryStatus>> {

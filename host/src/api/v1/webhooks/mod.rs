@@ -10,16 +10,16 @@ use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::webhook::WebhookSubscription;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::etag;
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::webhooks::{subscription, view};
 
 pub fn routes() -> Routes<App> {
@@ -58,7 +58,7 @@ async fn create(
 }
 
 async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
-    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(caller.tenant(), "webhooks.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
     let mut found = subscription::list(&app, &caller.key, &after, limit + 1).await?;
@@ -69,7 +69,7 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
         items.push(view::json(&app, webhook)?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|w| &w.id));
-    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
+    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {

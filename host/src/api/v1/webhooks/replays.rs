@@ -3,14 +3,14 @@
 use axum::extract::State;
 use model::webhook::WebhookReplay;
 
-use crate::answer::Answer;
-use crate::api::asker::{Params, Path};
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::Answer;
 use crate::webhooks::replay;
 
 pub fn routes() -> Routes<App> {
@@ -31,7 +31,7 @@ async fn list(
     params: Params,
     Path(id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(caller.tenant(), "webhooks.replays.list", &id);
     let before: Option<String> = binding.place(&app.keyring, params.get("cursor"))?;
     let mut found = replay::list(&app, &caller.key, &id, (before.as_deref(), limit + 1)).await?;
@@ -40,7 +40,7 @@ async fn list(
     found.truncate(most);
     let items: Vec<String> = found.iter().map(|(_, rendered)| rendered.to_string()).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|(id, _)| id));
-    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
+    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn get(

@@ -3,13 +3,13 @@
 use axum::extract::State;
 use model::webhook::Delivery;
 
-use crate::answer::Answer;
-use crate::api::asker::Path;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Path;
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::Answer;
 use crate::webhooks::test_event;
 
 pub fn routes() -> Routes<App> {

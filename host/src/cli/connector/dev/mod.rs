@@ -15,6 +15,7 @@ use clap::Args;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
+use crate::app::config::Config;
 use crate::cli::connector::dev::account::Account;
 use crate::cli::connector::dev::rebuild::Rebuild;
 use crate::cli::connector::dev::shown::Shown;
@@ -23,7 +24,6 @@ use crate::cli::connector::provider::{Started, paper};
 use crate::cli::output::answer;
 use crate::cli::serve::{Ready, Signals, serve};
 use crate::cli::settings::Resolved;
-use crate::config::Config;
 
 /// What the host logs by itself. Calls that fail and connectors that do not load are shown already.
 const LOG: &str = "error,runtime=off";

@@ -13,13 +13,13 @@ use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::email::Attachment;
 use runtime::Blob;
 
-use crate::answer::Answer;
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::resources::Asker;
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
 use crate::resources::mail::attachments::{self, Fetched, MAX_JSON};
 
 /// Bytes that are on their way at a time.

@@ -8,21 +8,20 @@ use model::email::EmailMessage;
 use model::email::send::{MessagePatch, NewMessage};
 use model::resource::Resource;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::contents::manner;
-use crate::api::error::ApiError;
-use crate::api::etag;
-use crate::api::json::{self, Body};
-use crate::api::mail::{self, fields, filters, images, query};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::api::shared::collection_items::manner;
+use crate::api::shared::mail_lists::{self, fields, filters, images, query};
 use crate::app::App;
-use crate::resources::Asker;
-use crate::resources::mail::append;
-use crate::resources::mail::bodies::Fields;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::mail::filter::Fields;
 use crate::resources::mail::read::{self, Shown};
-use crate::resources::mail::write;
+use crate::resources::mail::{append, write};
 
 pub fn routes() -> Routes<App> {
     let routes = Routes::new("Email")
@@ -60,7 +59,7 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    mail::messages(&app, &asker, &params, ("email.messages.list", query(&params)?)).await
+    mail_lists::messages(&app, &asker, &params, ("email.messages.list", query(&params)?)).await
 }
 
 async fn create(

@@ -11,21 +11,20 @@ use http::HeaderMap;
 use model::resource::{Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::etag;
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
-use crate::app::App;
-use crate::bookings::create::{self as booking, By};
-use crate::bookings::list::{self as bookings, Filter, Place};
-use crate::bookings::{new_booking, update as change};
-use crate::pages;
-use crate::resources::Asker;
+use crate::api::pagination::{self, Binding};
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::app::{App, page_cache};
+use crate::bookings::create::By;
+use crate::bookings::list::{Filter, Place};
+use crate::bookings::{create as booking, list as bookings, new_booking, update as change};
+use crate::connections::request_context::Asker;
 
 /// Characters of an address.
 const MAX_ADDRESS: usize = 320;
@@ -58,21 +57,21 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let filter = filter(&params)?;
     let binding = Binding::new(&asker.tenant, "scheduling.bookings.list", &filter);
     let after: Option<Place> = binding.place(&app.keyring, params.get("cursor"))?;
     let found = bookings::list(&app, &asker, &filter, after, limit).await?;
     let (places, texts): (Vec<Place>, Vec<String>) = found.items.into_iter().unzip();
     // The bytes can end the page before its number does.
-    let fitting = pages::fitting(&texts);
+    let fitting = page_cache::fitting(&texts);
     let next = match fitting.checked_sub(1).filter(|_| fitting < texts.len()) {
         Some(last) => places.get(last).cloned(),
         None => found.next,
     };
     let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
     let shown = texts.get(..fitting).unwrap_or(&texts);
-    Ok(Answer::ok(page::page(shown, cursor.as_deref())))
+    Ok(Answer::ok(pagination::page(shown, cursor.as_deref())))
 }
 
 fn filter(params: &Params) -> Result<Filter> {

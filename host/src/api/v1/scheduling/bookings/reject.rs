@@ -5,17 +5,17 @@ use http::HeaderMap;
 use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingRejection};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::Path;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Path;
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::Viewer;
 use crate::bookings::confirm;
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")

@@ -6,18 +6,18 @@ use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingMove};
 use serde_json::Value;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::Path;
-use crate::api::caller::Caller;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
+use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Path;
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::change::Viewer;
 use crate::bookings::input::missing;
 use crate::bookings::{manage_token, reschedule};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")

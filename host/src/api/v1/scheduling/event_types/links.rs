@@ -5,16 +5,16 @@ use http::HeaderMap;
 use model::resource::Written;
 use model::scheduling::slots::{BookingLink, NewBookingLink};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::links;
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -38,7 +38,7 @@ async fn list(
     Path(id): Path<String>,
     params: Params,
 ) -> Result<Answer, ApiError> {
-    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.event_types.links.list", &id);
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
     let mut found = links::list(&app, &asker, &id, (&after, limit + 1)).await?;
@@ -46,7 +46,7 @@ async fn list(
     found.truncate(limit);
     let items: Vec<String> = found.iter().map(storage::json_text).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|link| &link.slug));
-    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
+    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn create(

@@ -7,17 +7,17 @@ use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::scheduling::event_type::EventType;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::error::ApiError;
-use crate::api::etag;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
 use crate::app::App;
+use crate::app::stored_response::{Answer, Attempt};
 use crate::bookings::{event_types, view};
-use crate::resources::Asker;
+use crate::connections::request_context::Asker;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -44,7 +44,7 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let limit = usize::try_from(page::limit(params.get("limit"))?).unwrap_or(usize::MAX);
+    let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.event_types.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
     let mut found = event_types::list(&app, &asker, &after, limit + 1).await?;
@@ -55,7 +55,7 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
         items.push(view::event_type(&stored.row, &stored.body)?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|e| &e.row.id));
-    Ok(Answer::ok(page::cut(&items, has_more, cursor)))
+    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn create(

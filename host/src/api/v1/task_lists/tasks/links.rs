@@ -5,17 +5,19 @@ use http::HeaderMap;
 use model::resource::Written;
 use model::tasks::{NewTaskLink, TaskLink};
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::contents::parts_page;
-use crate::api::error::ApiError;
-use crate::api::json::{self, Body};
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::api::shared::collection_items::parts_page;
 use crate::app::App;
-use crate::resources::Asker;
-use crate::resources::commit::Change;
-use crate::resources::tasks::parts::{self, LINK, link_of, valid_link};
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::local_copy::task_parts::LINK;
+use crate::resources::tasks::parts::{self, valid_link};
+use crate::writes::part_response::link_of;
+use crate::writes::response::Change;
 
 const LINKS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links";
 const LINK_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links/{linkId}";

@@ -9,18 +9,20 @@ use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::tasks::Task;
 
-use crate::answer::{Answer, Attempt};
-use crate::api::asker::{Params, Path};
-use crate::api::contents::{listed, manner};
-use crate::api::error::ApiError;
-use crate::api::json::Body;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::page::{self, Binding};
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::Body;
+use crate::api::response::error::ApiError;
+use crate::api::shared::collection_items::{listed, manner};
 use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::collection_items;
 use crate::resources::collections::{self, open_to_read, open_to_write};
 use crate::resources::tasks::find::{self, Query, STATUSES};
-use crate::resources::{Asker, Kind, contents};
 
 const TASKS: &str = "/v1/task-lists/{taskListId}/tasks";
 const TASK: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}";
@@ -76,7 +78,7 @@ async fn list(
     params: Params,
     Path(task_list_id): Path<String>,
 ) -> Result<Answer, ApiError> {
-    let limit = page::limit(params.get("limit"))?;
+    let limit = pagination::limit(params.get("limit"))?;
     let query = Query {
         q: params.text("q", 256)?,
         status: params.word("status", &STATUSES)?,
@@ -107,7 +109,7 @@ async fn create(
 ) -> Result<Answer, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     let opened = open_to_write(&app, &asker, (Kind::TaskList, &task_list_id)).await?;
-    Ok(contents::create::<Task>(&app, &asker, &opened, body, manner, &attempt).await?)
+    Ok(collection_items::create::<Task>(&app, &asker, &opened, body, manner, &attempt).await?)
 }
 
 async fn get(
@@ -118,7 +120,7 @@ async fn get(
 ) -> Result<Answer, ApiError> {
     freshen(&app, &asker, &task_list_id).await?;
     let raw = params.with_provider_data();
-    Ok(contents::get(&app, &asker, (Kind::Task, &id), Some(&task_list_id), raw).await?)
+    Ok(collection_items::get(&app, &asker, (Kind::Task, &id), Some(&task_list_id), raw).await?)
 }
 
 async fn update(
@@ -132,7 +134,7 @@ async fn update(
 ) -> Result<Answer, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     let opened = open_to_write(&app, &asker, (Kind::TaskList, &task_list_id)).await?;
-    Ok(contents::update::<Task>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
+    Ok(collection_items::update::<Task>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
 }
 
 async fn delete(
@@ -146,5 +148,5 @@ async fn delete(
 ) -> Result<Answer, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     let opened = open_to_write(&app, &asker, (Kind::TaskList, &task_list_id)).await?;
-    Ok(contents::delete(&app, &asker, (&opened, Kind::Task, &id), manner.expected, &attempt).await?)
+    Ok(collection_items::delete(&app, &asker, (&opened, Kind::Task, &id), manner.expected, &attempt).await?)
 }

@@ -1,0 +1,119 @@
+//! Asking the store for keys. A text that is no key by its checksum never gets here, but anybody can compute a checksum, so a flood of
+//! invented keys looks like many applications that send their first request. No budget of an address may decide who is looked up: behind
+//! one address stand a whole office or cloud, and after a restart all of its valid keys are as unknown as the invented ones. A lookup is
+//! one read by an index, far less than what any valid request costs, so all are made. Those of unknown keys take turns: few at once,
+//! and of one address only some of these, so that a flood costs others no more than a part of the readers, and addresses are served
+//! by turns. An address has few connections, so its turn comes soon.
+
+use std::net::IpAddr;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use base::error::{Code, Refusal, Result};
+use compute::named_semaphores::Shares;
+use quick_cache::unsync::Cache;
+use storage::api_keys::{self, ApiKey};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::time::timeout;
+
+use crate::api::access::rate_limit::site;
+use crate::app::App;
+
+/// Keys that are remembered as valid.
+const MAX_KNOWN_KEYS: usize = 100_000;
+/// Lookups of unknown keys at one moment: half of the readers that the database has.
+const MAX_LOOKUPS: usize = 4;
+/// Those of one address, of a network of 64 bits with IPv6.
+const MAX_LOOKUPS_OF_ADDRESS: usize = 2;
+/// How long a lookup waits for its turn. Ten thousand others, as many as there can be connections, are done long before.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Lookups of keys by hash.
+pub struct KeyLookups {
+    /// Keys that were found valid lately. Who presents one of these asks the store at once, whatever else is being looked up.
+    known: Mutex<Cache<String, ()>>,
+    all: Semaphore,
+    of_address: Shares,
+}
+
+impl Default for KeyLookups {
+    fn default() -> Self {
+        KeyLookups {
+            known: Mutex::new(Cache::new(MAX_KNOWN_KEYS)),
+            all: Semaphore::new(MAX_LOOKUPS),
+            of_address: Shares::new(MAX_LOOKUPS_OF_ADDRESS),
+        }
+    }
+}
+
+impl KeyLookups {
+    /// The key with this hash as the store has it now, for a request from `ip`; none: there is no such key.
+    ///
+    /// # Errors
+    /// `overloaded` when the turn of an unknown key does not come within 30 s.
+    pub async fn find(&self, app: &App, hash: &str, ip: IpAddr) -> Result<Option<ApiKey>> {
+        if self.is_known(hash) {
+            return Ok(Box::pin(api_keys::by_hash(app.db.reader(), hash)).await?);
+        }
+        let Ok(turn) = timeout(LONGEST_WAIT, self.turn(ip)).await else {
+            let message =
+                "more API keys are being looked up than the database answers for; try again shortly";
+            return Err(Refusal::new(Code::Overloaded, message).retry_after_s(1).into());
+        };
+        let found = Box::pin(api_keys::by_hash(app.db.reader(), hash)).await?;
+        drop(turn);
+        if found.as_ref().is_some_and(|key| key.revoked_at.is_none()) {
+            self.remember(hash);
+        }
+        Ok(found)
+    }
+
+    /// Waits for the turn of an unknown key: first among those of its address, so that each address has few in the queue of all.
+    async fn turn(&self, ip: IpAddr) -> (Option<OwnedSemaphorePermit>, Option<SemaphorePermit<'_>>) {
+        let of_address = self.of_address.of(&site(ip).to_string());
+        // Only a closed semaphore fails, and nobody closes these.
+        (of_address.acquire_owned().await.ok(), self.all.acquire().await.ok())
+    }
+
+    fn is_known(&self, hash: &str) -> bool {
+        self.known.lock().is_ok_and(|known| known.get(hash).is_some())
+    }
+
+    fn remember(&self, hash: &str) {
+        if let Ok(mut known) = self.known.lock() {
+            known.insert(hash.to_owned(), ());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::poll;
+
+    use super::*;
+
+    /// Whether a lookup of this address gets its turn now.
+    async fn has_turn(lookups: &KeyLookups, ip: &str) -> bool {
+        let mut turn = Box::pin(lookups.turn(ip.parse().unwrap()));
+        poll!(turn.as_mut()).is_ready()
+    }
+
+    #[tokio::test]
+    async fn an_address_has_a_part_of_the_turns_and_those_who_wait_come_in_order() {
+        let lookups = KeyLookups::default();
+        let flood = "192.0.2.1".parse().unwrap();
+        let held = [lookups.turn(flood).await, lookups.turn(flood).await];
+        assert!(!has_turn(&lookups, "192.0.2.1").await);
+        assert!(has_turn(&lookups, "192.0.2.2").await, "a flood leaves turns for other addresses");
+        let mut waiting: Vec<_> = (0..100).map(|_| Box::pin(lookups.turn(flood))).collect();
+        for turn in &mut waiting {
+            assert!(poll!(turn.as_mut()).is_pending());
+        }
+        drop(held);
+        for turn in waiting {
+            // Each gives its turn back when it is dropped.
+            drop(turn.await);
+        }
+        assert_eq!(lookups.all.available_permits(), MAX_LOOKUPS);
+    }
+}

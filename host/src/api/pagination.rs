@@ -1,0 +1,126 @@
+//! limit, cursor, next_cursor. A cursor is a place in one list of one caller: it is MACed, and bound to the application, the
+//! operation and the filters, so that it cannot be made, moved or used elsewhere.
+
+use base::error::{Code, Result, invalid};
+use base::keyring::Keyring;
+use base::tenant::Tenant;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::app::page_cache;
+
+/// What a list answers when nothing is said.
+pub const DEFAULT_LIMIT: i64 = 50;
+/// More is clamped to it.
+pub const MAX_LIMIT: i64 = 200;
+
+/// The page size asked for: default 50, at most 200 (more is clamped), less than 1 is an error.
+pub fn limit(text: Option<&str>) -> Result<i64> {
+    let Some(text) = text else { return Ok(DEFAULT_LIMIT) };
+    match text.parse::<i64>() {
+        Ok(n) if n >= 1 => Ok(n.min(MAX_LIMIT)),
+        _ => Err(invalid(Code::InvalidParameter, "limit", "limit must be an integer from 1 to 200")),
+    }
+}
+
+/// A position in the application's log: the `sequence` of an event, or 0 for its beginning.
+pub fn sequence(name: &str, text: Option<&str>) -> Result<Option<i64>> {
+    let Some(text) = text else { return Ok(None) };
+    match text.parse::<i64>() {
+        Ok(sequence) if sequence >= 0 => Ok(Some(sequence)),
+        _ => {
+            let message = format!("{name} must be the sequence of an event: an integer from 0");
+            Err(invalid(Code::InvalidParameter, name, message))
+        }
+    }
+}
+
+/// The parameter `after_sequence`, which stands in for a cursor.
+pub fn after_sequence(text: Option<&str>, cursor: Option<&str>) -> Result<Option<i64>> {
+    if text.is_some() && cursor.is_some() {
+        let message = "cursor and after_sequence both say where to begin: send one of them";
+        return Err(invalid(Code::ConflictingFields, "after_sequence", message));
+    }
+    sequence("after_sequence", text)
+}
+
+#[derive(Serialize, Deserialize)]
+struct Sealed<P> {
+    /// Hash of application, operation and filters.
+    b: String,
+    p: P,
+}
+
+/// What a cursor is bound to.
+pub struct Binding(String);
+
+impl Binding {
+    /// `filters` is everything that decides what is listed and in which order.
+    pub fn new(tenant: &Tenant, operation: &str, filters: &impl Serialize) -> Self {
+        let filters = serde_json::to_string(filters).unwrap_or_default();
+        let text = format!("{}\n{}\n{operation}\n{filters}", tenant.organization_id, tenant.application_id);
+        Binding(BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(text)[..12]))
+    }
+
+    /// The name of a page of the list: what is asked for, apart from what is stored.
+    pub fn page(&self, cursor: Option<&str>, limit: i64) -> String {
+        format!("{}/{limit}/{}", self.0, cursor.unwrap_or_default())
+    }
+
+    /// The cursor for a place.
+    pub fn cursor(&self, keyring: &Keyring, place: &impl Serialize) -> String {
+        let sealed = Sealed { b: self.0.clone(), p: place };
+        keyring.signed(serde_json::to_string(&sealed).unwrap_or_default().as_bytes())
+    }
+
+    /// The place of a cursor; anything but our own, for this list, is `invalid_cursor`.
+    pub fn place<P: DeserializeOwned>(&self, keyring: &Keyring, cursor: Option<&str>) -> Result<Option<P>> {
+        let Some(cursor) = cursor else { return Ok(None) };
+        let bad = |message: &str| invalid(Code::InvalidCursor, "cursor", message);
+        let text = keyring
+            .verified(cursor)
+            .ok_or_else(|| bad("this is not a cursor of this service; pass next_cursor back unchanged"))?;
+        let sealed: Sealed<P> =
+            serde_json::from_slice(&text).map_err(|_| bad("this cursor belongs to another operation"))?;
+        if sealed.b != self.0 {
+            return Err(bad("this cursor belongs to another list: keep the filters of the first request"));
+        }
+        Ok(Some(sealed.p))
+    }
+}
+
+/// A page of already rendered items, cut where their bytes end it. `has_more`: the list goes on after them. `cursor` is that of the page
+/// after the item with this number.
+pub fn cut(items: &[String], has_more: bool, cursor: impl FnOnce(usize) -> String) -> String {
+    let count = page_cache::fitting(items);
+    let has_more = has_more || count < items.len();
+    let next = count.checked_sub(1).filter(|_| has_more).map(cursor);
+    page(items.get(..count).unwrap_or(items), next.as_deref())
+}
+
+/// A page of already rendered items.
+pub fn page(items: &[String], next_cursor: Option<&str>) -> String {
+    let bytes = items.iter().map(String::len).sum::<usize>() + items.len() + 64;
+    let mut out = String::with_capacity(bytes);
+    out.push_str("{\"data\":[");
+    for (i, item) in items.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        out.push_str(item);
+    }
+    out.push_str("],\"next_cursor\":");
+    match next_cursor {
+        Some(cursor) => {
+            out.push('"');
+            out.push_str(cursor);
+            out.push('"');
+        }
+        None => out.push_str("null"),
+    }
+    out.push('}');
+    out
+}

@@ -1,0 +1,196 @@
+//! Extractors for handlers: who asks (`Asker`), which attempt at a write it is (`Attempt`), and what the query string says.
+
+use axum::extract::{FromRequestParts, Query};
+use base::error::{Code, Result, invalid, refuse};
+use base::input::errors::holds_nul;
+use base::input::validate;
+use http::header;
+use http::request::Parts;
+use indexmap::IndexMap;
+use serde::de::DeserializeOwned;
+use url::form_urlencoded;
+
+use crate::api::access::api_key::Caller;
+use crate::api::request::request_id::RequestId;
+use crate::api::response::error::ApiError;
+use crate::app::freshness::Reading;
+use crate::app::stored_response::Attempt;
+use crate::connections::request_context::Asker;
+
+/// The parameter by which a read has the provider asked first.
+const FRESH: &str = "fresh";
+
+impl<S: Send + Sync> FromRequestParts<S> for Asker {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let caller = caller(parts)?;
+        let request_id = parts.extensions.get::<RequestId>().map(|r| r.0.clone()).unwrap_or_default();
+        let reading = parts.extensions.get::<Reading>().cloned().unwrap_or_default();
+        let cache_control =
+            parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
+        Ok(Asker {
+            tenant: caller.tenant().clone(),
+            connection_ids: caller.key.connection_ids.clone(),
+            request_id,
+            no_cache: cache_control.to_ascii_lowercase().contains("no-cache") || wants_fresh(parts)?,
+            reading,
+        })
+    }
+}
+
+/// Whether a read says `fresh=true`, which is what `Cache-Control: no-cache` says.
+fn wants_fresh(parts: &Parts) -> Result<bool> {
+    let query = parts.uri.query().unwrap_or_default();
+    if !parts.method.is_safe() || !query.contains(FRESH) {
+        return Ok(false);
+    }
+    let mut given = form_urlencoded::parse(query.as_bytes()).filter(|(name, _)| name == FRESH);
+    match given.next().as_ref().map(|(_, value)| &**value) {
+        None | Some("" | "false") => Ok(false),
+        Some("true") => Ok(true),
+        Some(_) => Err(invalid(Code::InvalidParameter, FRESH, format!("{FRESH} must be true or false"))),
+    }
+}
+
+fn caller(parts: &Parts) -> Result<&Caller> {
+    let found = parts.extensions.get::<Caller>();
+    Ok(found.ok_or_else(|| anyhow::anyhow!("the key layer did not run before the handler"))?)
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Caller {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        Ok(caller(parts)?.clone())
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for Attempt {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let found = parts.extensions.get::<Attempt>().cloned();
+        Ok(found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?)
+    }
+}
+
+/// The ids in the path. What cannot be one, because it is no UTF-8 or holds U+0000, names nothing.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let holds_nul = parts.uri.path().contains("%00");
+        match axum::extract::Path::from_request_parts(parts, state).await {
+            Ok(axum::extract::Path(ids)) if !holds_nul => Ok(Path(ids)),
+            _ => Err(ApiError(refuse(Code::NotFound, "there is nothing with this id"))),
+        }
+    }
+}
+
+/// The query string, with snake_case names; camelCase is understood too. A parameter that is given twice is an error.
+pub struct Params(IndexMap<String, String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Params {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
+        let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
+            .map_err(|_| invalid(Code::InvalidRequest, "query", "the query string cannot be read"))?;
+        let mut map = IndexMap::new();
+        for (name, value) in pairs.0 {
+            let name = snake(&name);
+            if value.contains('\0') {
+                return Err(ApiError(holds_nul(&name)));
+            }
+            if map.insert(name.clone(), value).is_some() {
+                return Err(ApiError(invalid(
+                    Code::InvalidParameter,
+                    name.clone(),
+                    format!("{name} is given twice"),
+                )));
+            }
+        }
+        Ok(Params(map))
+    }
+}
+
+fn snake(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        if c.is_ascii_uppercase() {
+            out.push('_');
+        }
+        out.push(c.to_ascii_lowercase());
+    }
+    out
+}
+
+impl Params {
+    /// A parameter; an empty one counts as absent.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str).filter(|v| !v.is_empty())
+    }
+
+    /// Whether `include=providerData` was asked for.
+    pub fn with_provider_data(&self) -> bool {
+        self.get("include").is_some_and(|v| v.split(',').any(|p| p.trim() == "providerData"))
+    }
+
+    /// `true` or `false`.
+    pub fn flag(&self, name: &str) -> Result<bool> {
+        match self.get(name) {
+            None | Some("false") => Ok(false),
+            Some("true") => Ok(true),
+            Some(_) => Err(invalid(Code::InvalidParameter, name, format!("{name} must be true or false"))),
+        }
+    }
+
+    /// `true` or `false`; none where it is absent.
+    pub fn choice(&self, name: &str) -> Result<Option<bool>> {
+        self.get(name).map(|_| self.flag(name)).transpose()
+    }
+
+    /// An instant in milliseconds, or a date: its midnight in UTC.
+    pub fn instant(&self, name: &str) -> Result<Option<i64>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        // A plus sign in an offset arrives as a space unless it was escaped.
+        let text = text.replace(' ', "+");
+        let parsed: Result<model::Instant, String> =
+            if text.len() == 10 { format!("{text}T00:00:00Z").parse() } else { text.parse() };
+        match parsed {
+            Ok(instant) => Ok(Some(instant.as_millis())),
+            Err(e) => Err(invalid(Code::InvalidParameter, name, format!("{name}: {e}"))),
+        }
+    }
+
+    /// A day, `YYYY-MM-DD`.
+    pub fn date(&self, name: &str) -> Result<Option<String>> {
+        let Some(text) = self.get(name) else { return Ok(None) };
+        validate::date(name, text).map(|_| Some(text.to_owned()))
+    }
+
+    /// Text of a bounded length.
+    pub fn text(&self, name: &str, max: usize) -> Result<Option<String>> {
+        match self.get(name) {
+            Some(text) if text.chars().count() > max => {
+                let message = format!("{name} may have at most {max} characters");
+                Err(invalid(Code::InvalidParameter, name, message))
+            }
+            other => Ok(other.map(str::to_owned)),
+        }
+    }
+
+    /// One of these words.
+    pub fn word(&self, name: &str, words: &[&str]) -> Result<Option<String>> {
+        match self.get(name) {
+            Some(text) if !words.contains(&text) => {
+                let message = format!("{name} must be one of {}", words.join(", "));
+                Err(invalid(Code::InvalidParameter, name, message))
+            }
+            other => Ok(other.map(str::to_owned)),
+        }
+    }
+}

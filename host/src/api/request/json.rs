@@ -1,0 +1,113 @@
+//! Request bodies: JSON, camelCase or snake_case in (Contract, Rules), bounded, with clear errors. Unknown fields are told in
+//! `warnings`, or refused under `Prefer: handling=strict`.
+
+use axum::extract::{FromRequest, Request};
+use base::error::{Code, Result, refuse};
+use base::input::errors::understood;
+use base::input::json;
+use base::tenant::Tenant;
+use http::{HeaderMap, HeaderValue};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::api::request::received_body::Received;
+use crate::api::response::error::ApiError;
+use crate::app::App;
+
+/// A request body: one JSON object with camelCase keys. An absent body is an empty object. It was read, and its size checked
+/// against the operation's, before its handler was called (`api::request::body`).
+pub struct Body(pub Map<String, Value>);
+
+impl<S: Send + Sync> FromRequest<S> for Body {
+    type Rejection = ApiError;
+
+    async fn from_request(mut request: Request, _: &S) -> Result<Self, ApiError> {
+        let received = request.extensions_mut().remove::<Received>();
+        let received = received.ok_or_else(|| anyhow::anyhow!("the body was not read before the handler"))?;
+        Ok(Body(received.into_object()?))
+    }
+}
+
+/// The object in a body that was sent as `content_type`.
+pub fn object(content_type: Option<&HeaderValue>, bytes: &[u8]) -> Result<Map<String, Value>> {
+    if bytes.is_empty() {
+        return Ok(Map::new());
+    }
+    if !is_json(content_type) {
+        return Err(refuse(Code::UnsupportedMediaType, "send the body as application/json"));
+    }
+    match json::value(bytes)? {
+        Value::Object(map) => Ok(map),
+        _ => Err(refuse(Code::InvalidRequest, "the body must be a JSON object")),
+    }
+}
+
+/// Whether a body is said to be JSON, which one without a type is taken for.
+fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    let kind = content_type.and_then(|v| v.to_str().ok()).unwrap_or("application/json");
+    let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence == "application/json" || essence == "application/merge-patch+json"
+}
+
+/// A body as a type: the error names the field; unknown fields are returned.
+pub fn typed<T: DeserializeOwned + Serialize>(map: Map<String, Value>) -> Result<(T, Vec<String>)> {
+    let mut unknown = Vec::new();
+    let (parsed, _) = understood(&Value::Object(map), &mut unknown)?;
+    Ok((parsed, unknown))
+}
+
+/// The same for a body that brings files along: read where it holds up nobody.
+pub async fn typed_with_files<T: DeserializeOwned + Serialize + Send>(
+    app: &App,
+    tenant: &Tenant,
+    map: Map<String, Value>,
+) -> Result<(T, Vec<String>)> {
+    let bytes = map.values().map(text_bytes).sum();
+    app.compute.run(&tenant.application_id, bytes, || typed(map)).await
+}
+
+/// Bytes of all texts in a value.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => items.iter().map(text_bytes).sum(),
+        Value::Object(members) => members.values().map(text_bytes).sum(),
+        _ => 0,
+    }
+}
+
+/// Whether the caller wants unknown fields refused (RFC 7240).
+pub fn is_strict(headers: &HeaderMap) -> bool {
+    headers
+        .get_all("prefer")
+        .iter()
+        .filter_map(|v| v.to_str().ok())
+        .flat_map(|v| v.split([',', ';']))
+        .any(|p| p.trim().eq_ignore_ascii_case("handling=strict"))
+}
+
+/// Unknown fields as warnings, or an error where the caller is strict.
+pub fn unknown_fields(headers: &HeaderMap, unknown: &[String]) -> Result<Vec<Value>> {
+    base::input::merge_patch::warnings(unknown, is_strict(headers))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_error_names_the_field() {
+        #[derive(Serialize, serde::Deserialize, Debug)]
+        struct In {
+            #[serde(rename = "n")]
+            _n: Vec<i64>,
+        }
+        let map = json!({ "n": [1, "x"], "m": 1 });
+        let Value::Object(map) = map else { unreachable!() };
+        let err = typed::<In>(map).unwrap_err();
+        assert!(err.to_string().contains("n[1]"), "{err}");
+    }
+}

@@ -1,0 +1,63 @@
+//! What answers have in common when they leave: the envelope of errors, the headers, the surface that usage groups them by.
+
+use axum::response::Response;
+use http::{HeaderName, HeaderValue};
+
+use crate::api::access::rate_limit::Standing;
+use crate::api::request::request_id::X_REQUEST_ID;
+use crate::api::response::error::{self, Pending};
+use crate::app::freshness::Reading;
+
+const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_DATA_SOURCE: HeaderName = HeaderName::from_static("x-data-source");
+const X_DATA_AGE: HeaderName = HeaderName::from_static("x-data-age");
+
+/// The answer to a read, with where its data come from and how old they are.
+pub fn aged(mut response: Response, reading: &Reading, now: i64) -> Response {
+    let Some(age) = reading.age().filter(|_| response.status().is_success()) else { return response };
+    let source = if age.waited { "provider" } else { "local" };
+    response.headers_mut().insert(X_DATA_SOURCE, HeaderValue::from_static(source));
+    if let Some(read_at) = age.read_at {
+        response.headers_mut().insert(X_DATA_AGE, HeaderValue::from((now - read_at).max(0) / 1000));
+    }
+    response
+}
+
+/// A handler's error becomes the envelope, now that the request's id is known.
+pub fn with_envelope(response: Response, request_id: &str) -> Response {
+    match response.extensions().get::<Pending>().and_then(Pending::take) {
+        Some(e) => error::response(e, request_id),
+        None => response,
+    }
+}
+
+/// The headers that every answer carries.
+pub fn settle(mut response: Response, request_id: &str, standing: Standing) -> Response {
+    let headers = response.headers_mut();
+    if let Ok(id) = HeaderValue::from_str(request_id) {
+        headers.insert(X_REQUEST_ID, id);
+    }
+    // None where an operation counts by itself.
+    if standing.limit > 0 {
+        headers.insert(X_RATELIMIT_LIMIT, HeaderValue::from(standing.limit));
+        headers.insert(X_RATELIMIT_REMAINING, HeaderValue::from(standing.remaining));
+    }
+    headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
+    headers.entry("cache-control").or_insert(HeaderValue::from_static("private, no-store"));
+    response
+}
+
+/// The surface that a path belongs to, as usage groups it.
+pub fn surface_of(route: &str) -> &'static str {
+    match route.split('/').nth(2).unwrap_or_default() {
+        "email" => "email",
+        "calendars" => "calendar",
+        "contacts" | "contact-books" | "contact-groups" => "contacts",
+        "task-lists" => "tasks",
+        "scheduling" => "scheduling",
+        "webhooks" | "events" => "webhooks",
+        "" => "unknown",
+        _ => "management",
+    }
+}

@@ -1,0 +1,56 @@
+//! Answers as HTTP responses.
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use base::error::Result;
+use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::app::stored_response::Answer;
+use crate::connections::request_context::Asker;
+
+/// The response of an answer.
+pub fn response(answer: Answer) -> Response {
+    let is_empty = answer.body.is_empty();
+    let mut response = Response::new(Body::from(answer.body));
+    // Room for these and for the headers that every answer gets.
+    response.headers_mut().reserve(12);
+    *response.status_mut() = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    if !is_empty {
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    }
+    for (name, value) in answer.headers {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+    response
+}
+
+/// A page of a list over several connections. Where some of them could not be read it says so: `complete: false`, and a warning for each,
+/// with the connection's id as its `target`.
+pub fn over_connections(answer: Answer, asker: &Asker) -> Answer {
+    let missing = asker.reading.missing();
+    if missing.is_empty() {
+        return answer;
+    }
+    let object = answer.body.strip_suffix(b"}").unwrap_or(&answer.body);
+    let body = [object, b",\"complete\":false}".as_slice()].concat();
+    Answer { body: body.into(), ..answer }.warned(&missing)
+}
+
+/// An answer with what was wrong with its query, before what it says itself.
+pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<Answer> {
+    let mut value = serde_json::to_value(answer)?;
+    let own = value["warnings"].take();
+    let own = own.as_array().into_iter().flatten().cloned();
+    value["warnings"] = warnings.into_iter().chain(own).collect();
+    Ok(Answer::ok(value.to_string()))
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        response(self)
+    }
+}

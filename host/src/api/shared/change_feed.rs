@@ -1,0 +1,198 @@
+//! What the sync operations of all surfaces share: the answers, once it is known what is synced, and the handlers of feeds of one
+//! collection.
+
+use axum::extract::State;
+use base::error::{Code, Result, refuse};
+use http::HeaderMap;
+use model::sync::{ResetMode, SyncReset, SyncStart};
+use serde_json::{Value, json};
+use storage::connections::Connection;
+use storage::sync_states::SyncState;
+
+use crate::api::operation::Routes;
+use crate::api::pagination::{self, Binding};
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::app::App;
+use crate::app::event_log::check_position;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::resources::collections::{self, Collection};
+use crate::sync::change_feed::{self, Feed, Position};
+use crate::sync::scope::Scope;
+use crate::sync::{self, backfill, collection_set, lifecycle, refresh_if_stale, staleness};
+
+/// What is synced.
+pub struct Followed {
+    pub connection: Connection,
+    pub scope: Scope,
+}
+
+/// A start as the client sent it, with its unknown fields as warnings.
+pub fn start_body(
+    headers: &HeaderMap,
+    body: serde_json::Map<String, Value>,
+) -> Result<(SyncStart, Vec<Value>)> {
+    let (start, unknown) = json::typed::<SyncStart>(body)?;
+    Ok((start, json::unknown_fields(headers, &unknown)?))
+}
+
+/// The same of a reset.
+pub fn reset_body(
+    headers: &HeaderMap,
+    body: serde_json::Map<String, Value>,
+) -> Result<(SyncReset, Vec<Value>)> {
+    let (reset, unknown) = json::typed::<SyncReset>(body)?;
+    Ok((reset, json::unknown_fields(headers, &unknown)?))
+}
+
+pub async fn start(
+    app: &App,
+    followed: &Followed,
+    (start, warnings): (SyncStart, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let since = start.backfill_since.map(model::Instant::as_millis);
+    lifecycle::start(app, &followed.connection, &followed.scope, (since, &warnings), attempt).await
+}
+
+pub async fn reset(
+    app: &App,
+    followed: &Followed,
+    (reset, warnings): (SyncReset, Vec<Value>),
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let is_hard = reset.mode == ResetMode::Hard;
+    lifecycle::reset(app, &followed.connection, &followed.scope, (is_hard, &warnings), attempt).await
+}
+
+pub async fn status(app: &App, followed: &Followed) -> Result<Answer> {
+    let state = sync::state(app, &followed.connection, &followed.scope).await?;
+    Ok(Answer::ok(serde_json::to_string(&lifecycle::view(app, &followed.connection, &state).await?)?))
+}
+
+/// The parameters of a change feed, in its row of the operation table.
+pub fn parameters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {
+    routes
+        .param("cursor", "string", "`next_cursor` or `sync_cursor` of an earlier answer")
+        .param("after_sequence", "integer", "Instead of a cursor: the `sequence` of an event, as webhooks, `/v1/events` and its stream tell it; the feed goes on after it. A hard reset ends cursors, and not these positions: the feed goes on in the new epoch. 409 `sync_reset_required` once events from there on are not kept any more")
+        .param("limit", "integer", "Changes read per page: 1 to 500, default 100")
+        .param("include", "string", "`resource` (default) or `none`")
+}
+
+/// A page of the feed. `name` and the scope are what a cursor is bound to.
+pub async fn changes(
+    app: &App,
+    asker: &Asker,
+    params: &Params,
+    name: &str,
+    (connection, scope): (&Connection, &Scope),
+) -> Result<Answer> {
+    let limit = change_feed::limit(params.get("limit"))?;
+    let include = params.word("include", &["resource", "none"])?;
+    let is_mail = scope.kind.is_mail();
+    let of = if scope.is_whole() || is_mail { &connection.id } else { &scope.scope_id };
+    let binding = Binding::new(&asker.tenant, name, of);
+    let position: Option<Position> = binding.place(&app.keyring, params.get("cursor"))?;
+    let after = pagination::after_sequence(params.get("after_sequence"), params.get("cursor"))?;
+    let state = sync::state(app, connection, scope).await?;
+    if !state.followed {
+        return Err(refuse(Code::SyncNotStarted, "start the sync first: POST …/sync/start"));
+    }
+    let is_walk = position.as_ref().is_some_and(|p| p.snapshot_after.is_some());
+    let age = match scope.is_whole() {
+        _ if is_walk => staleness::known_age(app, connection, scope).await?,
+        true => collection_set::refresh_all(app, connection, scope.kind, asker.no_cache).await?,
+        false if is_mail => backfill::refresh(app, connection, asker.no_cache).await?,
+        false => refresh_if_stale(app, connection, scope, asker.no_cache).await?,
+    };
+    asker.reading.note(age);
+    // Where the provider was not asked, the state is what it was a moment ago.
+    let state = match age.waited || age.failed.is_some() {
+        true => sync::state(app, connection, scope).await?,
+        false => state,
+    };
+    let position = match after {
+        Some(sequence) => Some(place_after(&state, sequence)?),
+        None => position,
+    };
+    let with_resource = include.as_deref() != Some("none");
+    let feed = match scope.is_whole() {
+        true => Feed::Contacts { connection_id: &connection.id },
+        false if is_mail => Feed::Mail { connection_id: &connection.id },
+        false => Feed::Collection { id: &scope.scope_id, kind: scope.kind },
+    };
+    let page = change_feed::page(app, &asker.tenant, &state, feed, position, limit, with_resource).await?;
+    let cursor = binding.cursor(&app.keyring, &page.position);
+    let rest = json!({
+        "next_cursor": page.has_more.then_some(&cursor),
+        "sync_cursor": cursor,
+        "epoch": state.epoch,
+        "has_more": page.has_more,
+        "sync_status": state.status,
+    });
+    let mut body = page.begun;
+    // An object like the other: what follows its brace goes on.
+    let rest = rest.to_string();
+    body.extend([",", rest.strip_prefix('{').unwrap_or("}")]);
+    Ok(Answer::ok(body))
+}
+
+/// The place in a feed after the event with this sequence, whatever that was about: all feeds of an application share its numbers.
+fn place_after(state: &SyncState, sequence: i64) -> Result<Position> {
+    check_position(sequence, state.floor_sequence, state.log_sequence)?;
+    Ok(Position { epoch: state.epoch, sequence, snapshot_after: None, kind: 0 })
+}
+
+/// What is in a collection of this kind.
+async fn inside<C: Collection>(app: &App, asker: &Asker, id: &str) -> Result<Followed> {
+    let (connection, collection) = collections::open(app, asker, (C::KIND, id), C::KIND.read_scope()).await?;
+    let scope = crate::sync::scope::scope(&collection)?;
+    Ok(Followed { connection, scope })
+}
+
+pub async fn start_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let start_body = start_body(&headers, body)?;
+    Ok(start(&app, &inside::<C>(&app, &asker, &id).await?, start_body, &attempt).await?)
+}
+
+pub async fn changes_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let opened = collections::open_to_read(&app, &asker, (C::KIND, &id)).await?;
+    let (connection, collection) = &*opened;
+    let scope = crate::sync::scope::scope(collection)?;
+    let name = C::KIND.contents().ops().pull.1;
+    Ok(changes(&app, &asker, &params, name, (connection, &scope)).await?)
+}
+
+pub async fn reset_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    let reset_body = reset_body(&headers, body)?;
+    Ok(reset(&app, &inside::<C>(&app, &asker, &id).await?, reset_body, &attempt).await?)
+}
+
+pub async fn status_inside<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    Ok(status(&app, &inside::<C>(&app, &asker, &id).await?).await?)
+}

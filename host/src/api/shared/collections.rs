@@ -1,0 +1,86 @@
+//! Handlers that calendars, contact books and task lists share: their rows differ in path, scope and type.
+
+use axum::extract::State;
+use http::HeaderMap;
+
+use crate::api::pagination::{self, Binding};
+use crate::api::request::etag;
+use crate::api::request::extractors::{Params, Path};
+use crate::api::request::json::{self, Body};
+use crate::api::response::error::ApiError;
+use crate::api::response::reply;
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::request_context::Asker;
+use crate::local_copy::collection_counts;
+use crate::resources::collections::{self, Collection};
+
+/// A page of all that the key may use, or of one connection's.
+pub async fn list<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+) -> Result<Answer, ApiError> {
+    let limit = pagination::limit(params.get("limit"))?;
+    let connection_id = params.get("connection_id");
+    let binding = Binding::new(&asker.tenant, C::KIND.ops().pull.1, &connection_id);
+    let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
+    let mut items = collections::list(&app, &asker, C::KIND, connection_id, &after, limit + 1).await?;
+    let more = (items.len() as i64) > limit;
+    items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let raw = params.with_provider_data();
+    let texts = collection_counts::page(&app, app.db.reader(), &asker.tenant, &items, &[], raw).await?;
+    let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
+    Ok(reply::over_connections(Answer::ok(pagination::cut(&texts, more, cursor)), &asker))
+}
+
+pub async fn create<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Body(body): Body,
+) -> Result<Answer, ApiError> {
+    Ok(collections::create::<C>(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
+}
+
+pub async fn get<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    params: Params,
+    Path(id): Path<String>,
+) -> Result<Answer, ApiError> {
+    let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
+    let raw = params.with_provider_data();
+    let text = collection_counts::printed(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
+    Ok(Answer::ok(text).etag(&item.etag))
+}
+
+pub async fn update<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    let strict = json::is_strict(&headers);
+    Ok(collections::update::<C>(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+}
+
+pub async fn delete<C: Collection>(
+    State(app): State<App>,
+    asker: Asker,
+    attempt: Attempt,
+    headers: HeaderMap,
+    params: Params,
+    Path(id): Path<String>,
+    Body(mut body): Body,
+) -> Result<Answer, ApiError> {
+    let expected = etag::expected(&headers, Some(&mut body))?;
+    // Only contact books ask for it.
+    let force = params.flag("force")? || C::KIND != Kind::ContactBook;
+    Ok(collections::delete(&app, &asker, (C::KIND, &id), (expected, force), &attempt).await?)
+}

@@ -1,0 +1,147 @@
+//! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
+
+use base::error::{Code, Result, refuse};
+use base::ids::Kind;
+use base::tenant::Tenant;
+use storage::connections::Connection;
+use storage::log::Entry;
+use storage::usage::{self, Bucket};
+use storage::{Tx, log as table};
+
+use crate::app::App;
+
+/// Who caused a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    Provider,
+    Api,
+    System,
+    /// The first reading of a collection, or one from scratch: not news.
+    Backfill,
+}
+
+impl Origin {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Origin::Provider => "provider",
+            Origin::Api => "api",
+            Origin::System => "system",
+            Origin::Backfill => "backfill",
+        }
+    }
+}
+
+/// A line before it has its number.
+#[derive(Clone, Debug)]
+pub struct Note {
+    pub connection_id: Option<String>,
+    pub entry_type: String,
+    pub change_type: &'static str,
+    pub resource_type: &'static str,
+    pub resource_id: String,
+    pub parent_id: String,
+    pub changed_fields: Option<Vec<String>>,
+    pub etag: Option<String>,
+    pub origin: Origin,
+    pub resource: Option<String>,
+}
+
+impl Note {
+    /// What happened to a connection: `created`, `updated`, `reauth_required`, `recovered`, `degraded`, `revoked`.
+    pub fn of_connection(c: &Connection, change: &'static str, resource: Option<String>) -> Note {
+        Note {
+            connection_id: Some(c.id.clone()),
+            entry_type: format!("connection.{change}"),
+            change_type: match change {
+                "created" => "created",
+                "updated" => "updated",
+                "revoked" => "deleted",
+                _ => "state",
+            },
+            resource_type: "connection",
+            resource_id: c.id.clone(),
+            parent_id: String::new(),
+            changed_fields: None,
+            etag: Some(c.etag.clone()),
+            origin: Origin::System,
+            resource,
+        }
+    }
+}
+
+/// Refuses to go on after `position` where the log does not hold everything that came after it: it has forgotten what is not above `floor`,
+/// and its last number is `last`. A position above that one is of another log: a copy of the database was put back.
+pub fn check_position(position: i64, floor: i64, last: i64) -> Result<()> {
+    let message = if position < floor {
+        "events after this position are not kept any more: read anew what there is, and go on from there"
+    } else if position > last {
+        "this position was not reached yet: the database may have been put back; read anew what there is, and go on from there"
+    } else {
+        return Ok(());
+    };
+    Err(refuse(Code::SyncResetRequired, message))
+}
+
+/// Kinds of lines that are counted by themselves, beside all of them together.
+const COUNTED: [(&str, &str); 4] = [
+    ("booking.created", usage::BOOKING_CREATED),
+    ("booking.cancelled", usage::BOOKING_CANCELLED),
+    ("email.message.sent", usage::EMAIL_SENT),
+    ("email.message.bounced", usage::EMAIL_BOUNCED),
+];
+
+/// What no key is counted for. `at`: ms since 1970.
+fn bucket(tenant: &Tenant, at: i64, outcome: &str) -> Bucket {
+    Bucket {
+        tenant: tenant.clone(),
+        key_id: String::new(),
+        day: crate::app::usage::day(at),
+        surface: String::new(),
+        outcome: outcome.to_owned(),
+    }
+}
+
+/// Appends lines, in order; returns the sequence of the first.
+pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<Note>) -> Result<i64> {
+    let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
+    let first = table::next_sequence(tx, tenant, count).await?;
+    insert(tx, app, tenant, first, notes).await?;
+    Ok(first)
+}
+
+/// Appends lines whose numbers were taken before.
+pub async fn insert(tx: &mut Tx, app: &App, tenant: &Tenant, first: i64, notes: Vec<Note>) -> Result<()> {
+    if notes.is_empty() {
+        return Ok(());
+    }
+    let at = app.now();
+    let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
+    usage::add(tx, &bucket(tenant, at, usage::CHANGE), count).await?;
+    for (kind, outcome) in COUNTED {
+        let of_kind = notes.iter().filter(|note| note.entry_type == kind).count();
+        if of_kind > 0 {
+            let of_kind = i64::try_from(of_kind).unwrap_or(i64::MAX);
+            usage::add(tx, &bucket(tenant, at, outcome), of_kind).await?;
+        }
+    }
+    for (sequence, note) in (first..).zip(notes) {
+        let changed_fields = note.changed_fields.map(|f| serde_json::to_string(&f)).transpose()?;
+        let entry = Entry {
+            sequence,
+            id: app.new_id(Kind::Notification),
+            connection_id: note.connection_id,
+            entry_type: note.entry_type,
+            change_type: note.change_type.to_owned(),
+            resource_type: note.resource_type.to_owned(),
+            resource_id: note.resource_id,
+            parent_id: note.parent_id,
+            changed_fields,
+            etag: note.etag,
+            origin: note.origin.as_str().to_owned(),
+            resource: note.resource,
+            at,
+        };
+        table::insert(tx, tenant, &entry).await?;
+    }
+    Ok(())
+}

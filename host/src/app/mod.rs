@@ -1,0 +1,322 @@
+//! App: everything that a request or a job needs, in one concrete struct that is cheap to clone.
+
+pub mod busy_times_cache;
+pub mod config;
+pub mod event_log;
+pub mod freshness;
+pub mod host_identity;
+pub mod jwks;
+pub mod live_channels;
+pub mod metrics;
+pub mod named_locks;
+pub mod page_cache;
+pub mod pull_progress;
+pub mod recent_cache;
+pub mod resource_kind;
+pub mod sold_out_slots;
+pub mod stored_response;
+pub mod supervise;
+pub mod throttle_limit;
+pub mod token_renewals;
+pub mod usage;
+
+use std::io::ErrorKind;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::{Context, Result, ensure};
+use base::clock::{Clock, Entropy};
+use base::ids::{self, Kind};
+use base::keyring::{Keyring, MASTER_KEY_BYTES};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use compute::Compute;
+use compute::named_semaphores::Shares;
+use merging::Ranking;
+use runtime::Runtime;
+use storage::api_keys::ApiKey;
+use storage::connections::Connection;
+use storage::items::Item;
+use storage::{Db, Options, installation};
+use tokio::sync::{Semaphore, watch};
+use tokio::time::Instant;
+use zeroize::Zeroizing;
+
+use crate::app::busy_times_cache::BusyTimes;
+use crate::app::config::Config;
+use crate::app::freshness::Freshness;
+use crate::app::host_identity::Presence;
+use crate::app::jwks::JwksCache;
+use crate::app::live_channels::Watches;
+use crate::app::metrics::Metrics;
+use crate::app::named_locks::Locks;
+use crate::app::page_cache::Pages;
+use crate::app::pull_progress::Coverage;
+use crate::app::recent_cache::Recent;
+use crate::app::sold_out_slots::SoldOut;
+use crate::app::token_renewals::Renewals;
+use crate::app::usage::Counters;
+
+/// The shared handles.
+#[derive(Clone)]
+pub struct App(Arc<Handles>);
+
+/// What is known of an authorization server's metadata: the document, or since when (ms since 1970) and why there is none.
+pub type Metadata =
+    std::result::Result<serde_json::Map<String, serde_json::Value>, (i64, Box<base::error::Refusal>)>;
+
+/// What `App` derefs to.
+pub struct Handles {
+    pub config: Config,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    pub db: Db,
+    pub keyring: Keyring,
+    pub runtime: Runtime,
+    pub locks: Locks,
+    pub freshness: Freshness,
+    /// Who waits for a mailbox to be read further back.
+    pub coverage: Coverage,
+    /// Providers that tell of changes by themselves.
+    pub watches: Watches,
+    /// Calendars that are read again and again, with their connections.
+    pub opened: Recent<(Connection, Item)>,
+    /// Metadata of authorization servers: the document, or since when (ms since 1970) and why there is none.
+    pub metadata: Recent<Metadata>,
+    /// Public keys by which providers sign tokens.
+    pub jwks: JwksCache,
+    /// Renewals of providers' tokens that are under way.
+    pub renewals: Renewals,
+    /// Until when providers want to be left alone, by connection, in ms since 1970.
+    pub throttles: Recent<Option<i64>>,
+    /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
+    pub keys: Recent<ApiKey>,
+    /// Whether a key that works names a site among its domains, by the site's host.
+    pub sites: Recent<bool>,
+    pub pages: Pages,
+    /// Busy times of calendars that many searches ask for.
+    pub busy_times: BusyTimes,
+    /// Slots that many want at once and nobody can have any more.
+    pub sold_out: SoldOut,
+    /// Merge suggestions that are being paged through.
+    pub rankings: Recent<Ranking>,
+    /// Who computes merge suggestions: each computation takes much memory, so two at a time, and of one tenant one.
+    pub merging: Compute,
+    /// Where work that keeps a processor busy is done.
+    pub compute: Compute,
+    pub usage: Counters,
+    pub metrics: Metrics,
+    /// Room for event streams at this host, and how much of it each API key and each application has.
+    pub stream_room: Arc<Semaphore>,
+    pub stream_shares: Shares,
+    pub application_stream_shares: Shares,
+    /// Asked to end: not fit for new requests any more.
+    draining: watch::Sender<bool>,
+    /// Until when what is under way may go on then.
+    drain_ends_at: watch::Sender<Option<Instant>>,
+    /// This process' own name: a claim of another boot on the same SQLite file is dead.
+    pub boot: String,
+    pub presence: Presence,
+}
+
+impl Deref for App {
+    type Target = Handles;
+
+    fn deref(&self) -> &Handles {
+        &self.0
+    }
+}
+
+impl App {
+    /// Opens everything: data directory, master key, database with its migrations, connectors.
+    pub async fn start(config: Config, clock: Clock, entropy: Entropy) -> Result<App> {
+        std::fs::create_dir_all(&config.data_dir)
+            .with_context(|| format!("cannot make the data directory {}", config.data_dir.display()))?;
+        let keyring = open_keyring(&config.data_dir, &entropy)?;
+        let options = Options {
+            url: config.database(),
+            group_commit: config.group_commit,
+            readers: 8,
+            pools: config.database_pools.clone(),
+        };
+        let db = Db::open(&options).await?;
+        same_keyring(&db, &keyring).await?;
+        let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;
+        let boot = ids::new(Kind::Request, &clock, &entropy);
+        let streams = config.event_streams;
+        Ok(App(Arc::new(Handles {
+            config,
+            clock,
+            entropy,
+            db,
+            keyring,
+            runtime,
+            locks: Locks::default(),
+            freshness: Freshness::default(),
+            coverage: Coverage::default(),
+            watches: Watches::default(),
+            opened: Recent::default(),
+            throttles: Recent::default(),
+            keys: Recent::default(),
+            sites: Recent::default(),
+            pages: Pages::default(),
+            busy_times: BusyTimes::default(),
+            sold_out: SoldOut::default(),
+            rankings: Recent::lasting(60_000, 2),
+            metadata: Recent::lasting(3_600_000, 1_000),
+            jwks: JwksCache::default(),
+            renewals: Renewals::default(),
+            merging: Compute::new(2),
+            compute: Compute::default(),
+            usage: Counters::default(),
+            metrics: Metrics::default(),
+            stream_room: Arc::new(Semaphore::new(streams.of_host)),
+            stream_shares: Shares::new(streams.of_key),
+            application_stream_shares: Shares::new(streams.of_application),
+            draining: watch::Sender::new(false),
+            drain_ends_at: watch::Sender::new(None),
+            presence: Presence::new(boot.clone()),
+            boot,
+        })))
+    }
+
+    /// Now, in milliseconds.
+    pub fn now(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    /// A new canonical id.
+    pub fn new_id(&self, kind: Kind) -> String {
+        ids::new(kind, &self.clock, &self.entropy)
+    }
+
+    /// From now on `/readyz` refuses, so that balancers send nothing more, and event streams end: a client that has one open goes on at
+    /// another host, and nobody waits for it. No delivery to a webhook begins any more. Work in the background that must not be left
+    /// half-done has to end by `ends_at`; who calls this again can name an earlier time.
+    pub fn start_draining(&self, ends_at: Instant) {
+        self.drain_ends_at.send_replace(Some(ends_at));
+        self.draining.send_replace(true);
+    }
+
+    pub fn is_draining(&self) -> bool {
+        *self.draining.borrow()
+    }
+
+    /// Becomes true when the service is asked to end.
+    pub fn draining(&self) -> watch::Receiver<bool> {
+        self.draining.subscribe()
+    }
+
+    /// Until when work in the background may go on; none while the service is not asked to end.
+    pub fn drain_ends_at(&self) -> watch::Receiver<Option<Instant>> {
+        self.drain_ends_at.subscribe()
+    }
+}
+
+/// Fails when the database's secrets are sealed with another master key: this host could open none of them.
+pub async fn same_keyring(db: &Db, keyring: &Keyring) -> Result<()> {
+    let own = keyring.id().to_owned();
+    let settled: Result<String> =
+        db.write(move |tx| Box::pin(async move { installation::settle(tx, "keyring_id", &own).await })).await;
+    let settled = settled?;
+    ensure!(
+        settled == keyring.id(),
+        "this database belongs to the master key {settled}, and this host has {}: give it the right one with SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE, or put the right {MASTER_KEY_FILE} into the data directory",
+        keyring.id()
+    );
+    Ok(())
+}
+
+/// The connector of the provider that this process serves by itself.
+pub const SANDBOX: &str = "sandbox";
+
+/// The store of installed connectors.
+pub fn connector_dir(config: &Config) -> PathBuf {
+    config.data_dir.join("connectors")
+}
+
+/// What the connectors' runtime is told.
+pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Result<runtime::Config> {
+    let mut extra_roots_pem = Vec::new();
+    for file in &config.ca_files {
+        let pem = std::fs::read_to_string(file);
+        extra_roots_pem.push(pem.with_context(|| format!("cannot read the CA file {}", file.display()))?);
+    }
+    // The sandbox provider is this very process: its one address has to be reachable for its connector, and for no other.
+    let own_provider = config
+        .sandbox
+        .then(|| runtime::OwnProvider { connector: SANDBOX.to_owned(), address: config.own_address() });
+    let clock = clock.clone();
+    Ok(runtime::Config {
+        cache_dir: config.data_dir.join("cache"),
+        store_dir: connector_dir(config),
+        bundle_dir: config.connectors_dir.clone(),
+        artefact_key: keyring.artefact_key(),
+        egress_allow: config.egress_allow.clone(),
+        webhook_allow: config.webhook_allow.clone(),
+        approved_origins: Vec::new(),
+        own_provider,
+        lookup: Arc::new(runtime::SystemLookup),
+        transport: None,
+        limits: runtime::Limits::default(),
+        now: Arc::new(move || clock.now_ms()),
+        http: runtime::HttpSettings { extra_roots_pem, ..runtime::HttpSettings::default() },
+        compile_in_child: config.compile_program.clone(),
+        lines: config.connector_lines,
+        observer: config.connector_observer.clone(),
+        shared: config.connector_code.clone(),
+    })
+}
+
+/// The file beside the database that holds the master key.
+pub const MASTER_KEY_FILE: &str = "master.key";
+
+/// The keyring of a data directory. The master key comes from `SWITCHBOARD_MASTER_KEY` (base64), from the file that
+/// `SWITCHBOARD_MASTER_KEY_FILE` names, or from `<data_dir>/master.key`, which is made (mode 0600) on first start.
+pub fn open_keyring(data_dir: &Path, entropy: &Entropy) -> Result<Keyring> {
+    let text =
+        match (std::env::var("SWITCHBOARD_MASTER_KEY"), std::env::var_os("SWITCHBOARD_MASTER_KEY_FILE")) {
+            (Ok(text), _) => Zeroizing::new(text),
+            (_, Some(file)) => Zeroizing::new(
+                std::fs::read_to_string(&file)
+                    .with_context(|| format!("cannot read {}", Path::new(&file).display()))?,
+            ),
+            _ => master_key_file(&data_dir.join(MASTER_KEY_FILE))?,
+        };
+    let master = Zeroizing::new(BASE64_STANDARD.decode(text.trim()).context("the master key is not base64")?);
+    Keyring::new(&master, entropy.clone())
+}
+
+fn master_key_file(path: &Path) -> Result<Zeroizing<String>> {
+    use std::io::Write;
+
+    match std::fs::read_to_string(path) {
+        Ok(text) => return Ok(Zeroizing::new(text)),
+        Err(e) if e.kind() == ErrorKind::NotFound => {}
+        Err(e) => return Err(e).with_context(|| format!("cannot read {}", path.display())),
+    }
+    let made = Zeroizing::new(BASE64_STANDARD.encode(Entropy::system().bytes::<MASTER_KEY_BYTES>()));
+    // Written aside and then linked to its name: a host that starts at the same moment sees all of it or nothing.
+    let folder = path.parent().context("the master key needs a directory")?;
+    let mut aside = tempfile::NamedTempFile::new_in(folder).context("cannot write the master key")?;
+    aside
+        .write_all(made.as_bytes())
+        .and_then(|()| aside.as_file().sync_all())
+        .context("cannot write the master key")?;
+    match aside.persist_noclobber(path) {
+        Ok(_) => {
+            tracing::warn!(
+                file = %path.display(),
+                "made a new master key; back it up: without it stored credentials and API keys are lost"
+            );
+            Ok(made)
+        }
+        // Another host was first.
+        Err(e) if e.error.kind() == ErrorKind::AlreadyExists => {
+            let text = std::fs::read_to_string(path);
+            Ok(Zeroizing::new(text.with_context(|| format!("cannot read {}", path.display()))?))
+        }
+        Err(e) => Err(e.error).with_context(|| format!("cannot make the master key {}", path.display())),
+    }
+}

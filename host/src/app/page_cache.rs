@@ -1,0 +1,145 @@
+//! How much a page of a list may hold, and answers to reads that were printed before and are still true. Every visible change of a resource takes the next number of
+//! its application's log, so what was printed at the number that the log has now is what would be printed now. One small query
+//! says so, on either engine and with any number of hosts; on SQLite, where this process alone writes resources, not even that
+//! is needed as long as nothing at all was committed.
+
+use base::tenant::Tenant;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use storage::{Db, log};
+
+use crate::app::stored_response::Answer;
+
+/// Most bytes of the items of one page. An item that is larger is a page by itself.
+// Contract silent: whether a page may be shorter than its limit. It may; what ends a list is a null `next_cursor` and nothing else.
+pub const MAX_BYTES: usize = 4 << 20;
+
+/// What still fits on a page, which ends by the number of its items and by their bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    items: usize,
+    bytes: usize,
+    is_untouched: bool,
+}
+
+impl Room {
+    /// The room of an empty page of at most so many items.
+    pub fn new(limit: usize) -> Room {
+        Room { items: limit, bytes: MAX_BYTES, is_untouched: true }
+    }
+
+    /// Whether an item of so many bytes fits, whose room it then takes. The first item always fits; after one that does not the page is
+    /// full, so that the items of a page are those that follow each other in the list.
+    pub fn take(&mut self, bytes: usize) -> bool {
+        if self.items == 0 || (bytes > self.bytes && !self.is_untouched) {
+            self.items = 0;
+            return false;
+        }
+        *self = Room { items: self.items - 1, bytes: self.bytes.saturating_sub(bytes), is_untouched: false };
+        true
+    }
+
+    /// How many more items it has room for, if they are small.
+    pub fn items_left(&self) -> usize {
+        self.items
+    }
+
+    /// Whether nothing more fits.
+    pub fn is_full(&self) -> bool {
+        self.items == 0
+    }
+}
+
+/// How many of these items fit on one page, by their bytes.
+pub fn fitting(items: &[String]) -> usize {
+    let mut room = Room::new(items.len());
+    items.iter().take_while(|item| room.take(item.len())).count()
+}
+
+/// Most bytes that are kept.
+const BYTES: u64 = 32 << 20;
+/// About how many answers that is.
+const ANSWERS: usize = 8192;
+
+#[derive(Clone)]
+struct Printed {
+    /// The log's last number before it was printed.
+    sequence: i64,
+    /// The database's count of commits before that number was read; none where others write too.
+    commits: Option<u64>,
+    answer: Answer,
+}
+
+#[derive(Clone)]
+struct ByLength;
+
+impl Weighter<String, Printed> for ByLength {
+    fn weight(&self, name: &String, printed: &Printed) -> u64 {
+        (name.len() + printed.answer.body.len()) as u64 + 256
+    }
+}
+
+/// Printed answers by name.
+pub struct Pages(Cache<String, Printed, ByLength>);
+
+impl Default for Pages {
+    fn default() -> Self {
+        Pages(Cache::with_weighter(ANSWERS, BYTES, ByLength))
+    }
+}
+
+impl Pages {
+    /// The answer with this name if nothing of the application has changed since it was printed, else what `print` prints.
+    /// `name` tells everything that the answer depends on apart from the stored resources; without one it is never kept, as one with
+    /// the provider's data, which changes without a number in the log.
+    pub async fn printed<E: From<anyhow::Error>>(
+        &self,
+        db: &Db,
+        tenant: &Tenant,
+        name: Option<&str>,
+        print: impl Future<Output = Result<Answer, E>>,
+    ) -> Result<Answer, E> {
+        let Some(name) = name else { return print.await };
+        let name = [&tenant.application_id, name].join("/");
+        let known = self.0.get(&name);
+        // Both before anything is read: a change meanwhile makes the answer old.
+        let commits = db.commits();
+        if let Some(printed) = known.as_ref().filter(|p| commits.is_some() && p.commits == commits) {
+            return Ok(printed.answer.clone());
+        }
+        let sequence = log::last_sequence(db.resources(), tenant).await?;
+        let answer = match known.filter(|p| p.sequence == sequence) {
+            Some(printed) => printed.answer,
+            None => print.await?,
+        };
+        self.0.insert(name, Printed { sequence, commits, answer: answer.clone() });
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_ends_by_count_and_by_bytes() {
+        let mut room = Room::new(3);
+        assert!(room.take(10) && room.take(10) && room.take(10) && room.is_full());
+        assert!(!room.take(0), "a fourth has no place");
+        let mut room = Room::new(3);
+        assert!(room.take(MAX_BYTES - 10) && room.take(10) && !room.is_full());
+        assert!(!room.take(1) && room.is_full(), "what comes after it does not fit either");
+        assert!(!room.take(0));
+    }
+
+    #[test]
+    fn an_item_that_is_larger_than_a_page_is_one_by_itself() {
+        let mut room = Room::new(3);
+        assert!(room.take(2 * MAX_BYTES) && !room.take(1));
+        let (large, small) = ("x".repeat(MAX_BYTES + 1), "x".to_owned());
+        assert_eq!(fitting(&[large.clone(), small.clone()]), 1);
+        assert_eq!(fitting(&[small.clone(), large]), 1);
+        assert_eq!(fitting(&[small.clone(), small]), 2);
+        assert_eq!(fitting(&[]), 0);
+    }
+}

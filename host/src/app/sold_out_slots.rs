@@ -1,0 +1,133 @@
+//! Slots that a decision under locks found full a moment ago. Of a hundred requests for one slot one wins, and each of the others would run a
+//! transaction, one after the other, to learn what the one before it has learned. Instead they are refused from memory, as long as that is
+//! true for each of them: a request may be refused by what was found in a transaction that began after the request had come, since at that
+//! moment the database had no such slot. A request that comes later asks the database, where another host may have made room meanwhile.
+//!
+//! Which was first is told by numbers that this process counts, so that no clock has to be exact. What is remembered depends on rows of
+//! this service alone and not on calendars of providers; any change of a booking by this process ends all of it, and so does a second.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use scheduling::oracle::Refusal;
+
+use crate::app::recent_cache::Recent;
+
+/// How long a slot is remembered, ms: those who came before the decision wait no longer for the lock.
+const LIFE_MS: i64 = 1_000;
+/// Most slots that are remembered; one more, and all are forgotten.
+const MOST: usize = 1_000;
+
+/// A moment of this process, later than those that it gave before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Moment(u64);
+
+struct Finding {
+    /// Before the transaction that found the slot full began.
+    asked: Moment,
+    refusal: Refusal,
+}
+
+/// Why slots cannot be booked, by their names.
+pub struct SoldOut {
+    /// How many moments there were.
+    moments: AtomicU64,
+    /// When room may have been made last.
+    changed: AtomicU64,
+    findings: Recent<Finding>,
+}
+
+impl Default for SoldOut {
+    fn default() -> Self {
+        SoldOut {
+            moments: AtomicU64::new(0),
+            changed: AtomicU64::new(0),
+            findings: Recent::lasting(LIFE_MS, MOST),
+        }
+    }
+}
+
+impl SoldOut {
+    /// The present moment.
+    pub fn moment(&self) -> Moment {
+        Moment(self.moments.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+
+    /// Why a request that came then does not get the slot; none where the database has to be asked. `now`: ms since 1970.
+    pub fn refusal(&self, slot: &str, came: Moment, now: i64) -> Option<Refusal> {
+        let finding = self.findings.get(slot, now)?;
+        let is_standing = finding.asked.0 > self.changed.load(Ordering::SeqCst);
+        (came < finding.asked && is_standing).then(|| finding.refusal.clone())
+    }
+
+    /// A transaction that began after the moment `asked` has found the slot full. `now`: ms since 1970.
+    pub fn keep(&self, slot: String, (asked, refusal): (Moment, Refusal), now: i64) {
+        self.findings.put(slot, Arc::new(Finding { asked, refusal }), now);
+    }
+
+    /// Forgets all that was asked before this: a booking was changed, which may have made room.
+    pub fn forget(&self) {
+        self.changed.fetch_max(self.moment().0, Ordering::SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SLOT: &str = "et_1:1:0:30";
+
+    /// Whether a request that came then is refused from memory at once.
+    fn is_refused(memory: &SoldOut, came: Moment) -> bool {
+        memory.refusal(SLOT, came, 0) == Some(Refusal::Taken)
+    }
+
+    #[test]
+    fn only_who_came_before_the_question_is_refused_by_its_answer() {
+        let memory = SoldOut::default();
+        let early = memory.moment();
+        assert!(!is_refused(&memory, early), "nobody has asked");
+        let asked = memory.moment();
+        let meanwhile = memory.moment();
+        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        assert!(is_refused(&memory, early));
+        assert!(!is_refused(&memory, meanwhile), "room may have been made before it came");
+        assert!(!is_refused(&memory, memory.moment()));
+        assert_eq!(memory.refusal("et_1:1:0:60", early, 0), None, "it is another slot");
+    }
+
+    #[test]
+    fn a_changed_booking_ends_what_was_asked_before_it() {
+        let memory = SoldOut::default();
+        let (early, asked) = (memory.moment(), memory.moment());
+        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        memory.forget();
+        assert!(!is_refused(&memory, early));
+        // The answer of a transaction that began before the change comes after it.
+        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        assert!(!is_refused(&memory, early));
+        memory.keep(SLOT.to_owned(), (memory.moment(), Refusal::Taken), 0);
+        assert!(is_refused(&memory, early));
+    }
+
+    #[test]
+    fn a_slot_is_remembered_for_a_second() {
+        let memory = SoldOut::default();
+        let (early, asked) = (memory.moment(), memory.moment());
+        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        assert_eq!(memory.refusal(SLOT, early, LIFE_MS - 1), Some(Refusal::Taken));
+        assert_eq!(memory.refusal(SLOT, early, LIFE_MS), None);
+    }
+
+    #[test]
+    fn no_more_slots_are_remembered_than_there_is_room_for() {
+        let memory = SoldOut::default();
+        let (early, asked) = (memory.moment(), memory.moment());
+        let names: Vec<String> = (0..=MOST).map(|start| format!("et_1:1:{start}:30")).collect();
+        for name in &names {
+            memory.keep(name.clone(), (asked, Refusal::Taken), 0);
+        }
+        let known = names.iter().filter(|name| memory.refusal(name, early, 0).is_some());
+        assert_eq!(known.count(), 1, "the last one, which had no room beside the others");
+    }
+}

@@ -1,0 +1,114 @@
+//! Follows the calendars of hosts whose event types were saved before saving followed them, have more of them than saving follows at once, or are
+//! active again: in the background, each event type once. What is looked at is the local copy: nobody is asked.
+
+use std::collections::BTreeMap;
+
+use base::error::Result;
+use model::calendar::Calendar;
+use model::scheduling::event_type::EventType;
+use storage::items::{self, Item};
+use storage::scheduling::event_types as table;
+use storage::scheduling::event_types::EventTypeRow;
+use storage::{Tx, connections as connection_table};
+
+use crate::app::App;
+use crate::bookings::hosts;
+use crate::connections;
+use crate::sync::subscribe::{Beginning, Following};
+
+/// Event types that are looked at in one turn.
+const AT_A_TIME: i64 = 50;
+/// Calendars that one turn begins to follow, at most; the rest of an event type's is for the next turn.
+const MAX_BEGUN: usize = 200;
+/// Calendars of all hosts of one event type that are looked at. Those of others are read when somebody asks for slots.
+const MAX_CALENDARS: i64 = 5_000;
+/// When an event type is looked at again that could not be looked at, ms.
+const FAILED_MS: i64 = 24 * 3_600_000;
+
+/// Begins to follow what is due, in steps of a bounded size. False: there is more.
+pub async fn catch_up(app: &App) -> Result<bool> {
+    let due = table::calendars_due(app.db.reader(), app.now(), AT_A_TIME).await?;
+    let mut is_over = i64::try_from(due.len()).is_ok_and(|count| count < AT_A_TIME);
+    let mut left = MAX_BEGUN;
+    for row in due {
+        match one(app, &row, left).await {
+            Ok(begun) => left = left.saturating_sub(begun),
+            Err(e) => {
+                tracing::warn!(event_type = %row.id, error = %e, "the calendars of its hosts cannot be followed");
+                let again_at = app.now() + FAILED_MS;
+                put_off(app, row.id, again_at).await?;
+            }
+        }
+        if left == 0 {
+            is_over = false;
+            break;
+        }
+    }
+    Ok(is_over)
+}
+
+async fn put_off(app: &App, id: String, again_at: i64) -> Result<()> {
+    app.db
+        .write(move |tx| {
+            Box::pin(async move { Ok(table::set_calendars_due(tx, &id, Some(again_at)).await?) })
+        })
+        .await
+}
+
+/// Begins to follow at most `most` calendars of one event type's hosts. Returns how many.
+async fn one(app: &App, row: &EventTypeRow, most: usize) -> Result<usize> {
+    let body: EventType = serde_json::from_str(&row.body)?;
+    // When it is active again it is due again.
+    let beginnings = if body.active { beginnings(app, row, &body, most).await? } else { Vec::new() };
+    let begun = beginnings.len();
+    let (held, row) = (app.clone(), row.clone());
+    let is_all = begun < most;
+    app.db
+        .write(move |tx| Box::pin(async move { write(tx, &held, &row, (&beginnings, is_all)).await }))
+        .await?;
+    Ok(begun)
+}
+
+/// What is to be followed of the hosts' calendars and is not, as far as it is at most `most`.
+async fn beginnings(app: &App, row: &EventTypeRow, body: &EventType, most: usize) -> Result<Vec<Beginning>> {
+    let reader = app.db.reader();
+    let ids: Vec<String> = body.hosts.iter().map(|host| host.connection_id.clone()).collect();
+    let accounts = connection_table::of_ids(reader, &row.tenant, &ids).await?;
+    let mut calendars: BTreeMap<String, Vec<(Item, Calendar)>> = BTreeMap::new();
+    for item in items::unfollowed_calendars(reader, &row.tenant, &ids, MAX_CALENDARS).await? {
+        let calendar = serde_json::from_str(&item.body)?;
+        calendars.entry(item.connection_id.clone()).or_default().push((item, calendar));
+    }
+    let mut found = Vec::new();
+    for host in &body.hosts {
+        let account = accounts.iter().find(|account| account.id == host.connection_id);
+        let account = account.filter(|account| connections::granted(account, "calendar.write").is_ok());
+        let Some((account, calendars)) = account.zip(calendars.get(&host.connection_id)) else { continue };
+        for item in hosts::to_follow(host, calendars) {
+            if found.len() == most {
+                return Ok(found);
+            }
+            let beginning = Beginning::of(app, account, crate::sync::scope::scope(item)?).await?;
+            found.extend(beginning.map(Beginning::by_system));
+        }
+    }
+    Ok(found)
+}
+
+/// Nothing where the event type was changed meanwhile: it stays due.
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    row: &EventTypeRow,
+    (beginnings, is_all): (&[Beginning], bool),
+) -> Result<()> {
+    let found = table::lock(tx, &row.tenant, &row.id).await?;
+    if found.is_none_or(|found| found.version != row.version) {
+        return Ok(());
+    }
+    let following = Following::lock(tx, &row.tenant, beginnings).await?;
+    if is_all {
+        table::set_calendars_due(tx, &row.id, None).await?;
+    }
+    following.write(tx, app, &row.tenant).await
+}

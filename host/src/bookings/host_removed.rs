@@ -1,0 +1,71 @@
+//! A connection was deleted: event types lose it as a host, and one that has no host left cannot be booked any more. Bookings stay.
+
+use base::error::Result;
+use base::tenant::Tenant;
+use model::scheduling::event_type::{EventType, Host, HostRole};
+use storage::Tx;
+use storage::jobs::Job;
+use storage::scheduling::event_types;
+use storage::scheduling::host_gone::event_types_of;
+
+use crate::app::App;
+use crate::app::event_log::{self, Note, Origin};
+use crate::bookings::view;
+
+/// Event types that are looked for at a time.
+const AT_A_TIME: i64 = 100;
+
+/// Takes a connection, which is the key of the job, out of the event types whose host it is: each in a transaction of its own.
+pub async fn run(app: &App, job: &Job) -> Result<()> {
+    let connection_id = job.key().to_owned();
+    let mut after = String::new();
+    loop {
+        let found = event_types_of(app.db.reader(), &connection_id, &after, AT_A_TIME).await?;
+        let Some(last) = found.last() else { return Ok(()) };
+        after.clone_from(last);
+        for id in found {
+            let (held, of) = (app.clone(), (job.tenant.clone(), id, connection_id.clone()));
+            let done: Result<()> =
+                app.db.write(move |tx| Box::pin(async move { take_out(tx, &held, of).await })).await;
+            done?;
+        }
+    }
+}
+
+async fn take_out(
+    tx: &mut Tx,
+    app: &App,
+    (tenant, id, connection_id): (Tenant, String, String),
+) -> Result<()> {
+    let Some(mut row) = event_types::lock(tx, &tenant, &id).await? else { return Ok(()) };
+    let mut body: EventType = serde_json::from_str(&row.body)?;
+    let is_gone = |host: &Host| host.connection_id == connection_id;
+    let took_turns = body.hosts.iter().any(|host| is_gone(host) && host.role == HostRole::Rotation);
+    body.hosts.retain(|host| !is_gone(host));
+    body.active &= !body.hosts.is_empty();
+    let hosts: Vec<String> = body.hosts.iter().map(|host| host.connection_id.clone()).collect();
+    row.body = serde_json::to_string(&body)?;
+    row.version += 1;
+    row.updated_at = app.now().max(row.updated_at);
+    if took_turns {
+        // As with every other change of who takes turns: what each was given is counted anew.
+        row.rotation_since = app.now();
+    }
+    row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
+    event_types::update(tx, &row).await?;
+    event_types::set_hosts(tx, &row, &hosts).await?;
+    let note = Note {
+        connection_id: None,
+        entry_type: "event_type.updated".to_owned(),
+        change_type: "updated",
+        resource_type: "event_type",
+        resource_id: row.id.clone(),
+        parent_id: String::new(),
+        changed_fields: Some(vec!["hosts".to_owned(), "active".to_owned()]),
+        etag: Some(row.etag.clone()),
+        origin: Origin::System,
+        resource: Some(view::event_type(&row, &body)?.to_string()),
+    };
+    event_log::append(tx, app, &row.tenant, vec![note]).await?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! The kind `booking_complete`: a booking that took place is completed.
+
+use base::error::Result;
+use storage::wakes::JobClass;
+
+use crate::bookings::timed_transitions::{self, Outcome};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+
+/// The kind; the key is the booking's id.
+pub const BOOKING_COMPLETE: JobKind = JobKind {
+    name: timed_transitions::COMPLETE_JOB,
+    class: JobClass::Upkeep,
+    deadline_ms: Some(30_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    Ok(match timed_transitions::complete(&turn.app, &turn.job).await? {
+        Outcome::Done => Next::Done,
+        Outcome::Later(at) => Next::At(at),
+    })
+}

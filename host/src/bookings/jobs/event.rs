@@ -1,0 +1,26 @@
+//! The kind `booking_event`: writes a meeting into a host's calendar, and takes it out again.
+
+use base::error::Result;
+use storage::scheduling::meeting_events::EVENT_JOB;
+use storage::wakes::JobClass;
+
+use crate::bookings::event_write::{self, Outcome};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+
+/// The kind. It counts and delays its failures itself, beside what it writes of them; `retry` is for turns that could write nothing.
+pub const BOOKING_EVENT: JobKind = JobKind {
+    name: EVENT_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(90_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 10_000, longest_ms: 6 * 3_600_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    Ok(match event_write::run(&turn.app, &turn.job).await? {
+        Outcome::Settled => Next::Done,
+        Outcome::Waits(until) => Next::PutOff(until),
+        Outcome::Ended => Next::Committed,
+    })
+}

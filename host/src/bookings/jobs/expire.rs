@@ -1,0 +1,24 @@
+//! The kind `booking_expire`: a booking that was not confirmed in time expires.
+
+use base::error::Result;
+use storage::wakes::JobClass;
+
+use crate::bookings::timed_transitions::{self, Outcome};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+
+/// The kind; the key is the booking's id.
+pub const BOOKING_EXPIRE: JobKind = JobKind {
+    name: timed_transitions::EXPIRE_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(30_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    Ok(match timed_transitions::expire(&turn.app, &turn.job).await? {
+        Outcome::Done => Next::Done,
+        Outcome::Later(at) => Next::At(at),
+    })
+}

@@ -1,0 +1,23 @@
+//! The kind `host_gone`: takes a connection that was deleted out of the event types whose host it was.
+
+use base::error::Result;
+use storage::scheduling::host_gone::HOST_GONE_JOB;
+use storage::wakes::JobClass;
+
+use crate::bookings::host_removed;
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+
+/// The kind; the key is the connection's id.
+pub const HOST_GONE: JobKind = JobKind {
+    name: HOST_GONE_JOB,
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    host_removed::run(&turn.app, &turn.job).await?;
+    Ok(Next::Done)
+}

@@ -1,0 +1,10 @@
+//! The kinds of jobs of bookings.
+
+pub mod complete;
+pub mod event;
+pub mod expire;
+pub mod host_removed;
+pub mod mail;
+pub mod recheck;
+pub mod reconcile;
+pub mod remind;

@@ -1,0 +1,25 @@
+//! The kind `booking_recheck`: looks whether a host has moved or deleted the event of a meeting, and whether its conference has a link by now.
+
+use base::error::Result;
+use storage::scheduling::meeting_events::RECHECK_JOB;
+use storage::wakes::JobClass;
+
+use crate::bookings::host_changes::{self, Outcome};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+
+/// The kind; the key is the meeting's id and the connection's, with a colon between them.
+pub const BOOKING_RECHECK: JobKind = JobKind {
+    name: RECHECK_JOB,
+    class: JobClass::Send,
+    deadline_ms: Some(90_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    Ok(match host_changes::follow(&turn.app, &turn.job).await? {
+        Outcome::Done => Next::Done,
+        Outcome::Later(at) => Next::At(at),
+    })
+}

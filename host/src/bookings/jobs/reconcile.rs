@@ -1,0 +1,47 @@
+//! The kind `booking_reconcile`: every hour what is late of bookings is found and done, and hosts' calendars that are to be followed are.
+
+use base::error::Result;
+use base::tenant::Tenant;
+use storage::Tx;
+use storage::jobs::{self, NewJob};
+use storage::wakes::JobClass;
+
+use crate::bookings::{calendar_subscriptions, reconcile};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+
+/// After how long it is done again, ms.
+const EVERY_MS: i64 = 3_600_000;
+/// After how long it goes on where one turn did not do everything, ms.
+const GOES_ON_MS: i64 = 1_000;
+
+/// The kind. There is one job of it.
+pub const BOOKING_RECONCILE: JobKind = JobKind {
+    name: "booking_reconcile",
+    class: JobClass::Upkeep,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 60_000, longest_ms: EVERY_MS },
+    run: |turn| Box::pin(run(turn)),
+};
+
+/// Makes the job where there is none.
+pub async fn ensure(tx: &mut Tx, installation: &Tenant, now: i64) -> anyhow::Result<()> {
+    let job = NewJob {
+        kind: BOOKING_RECONCILE.name,
+        key: "all",
+        class: BOOKING_RECONCILE.class,
+        tenant: installation,
+        connection_id: None,
+        target: "",
+        due_at: Some(now),
+        args: None,
+    };
+    jobs::ensure(tx, &job, now).await
+}
+
+async fn run(turn: &Turn) -> Result<Next> {
+    reconcile::run(&turn.app).await?;
+    let is_over = calendar_subscriptions::catch_up(&turn.app).await?;
+    let now = turn.app.now();
+    Ok(if is_over { Next::At(now + EVERY_MS) } else { Next::Part(now + GOES_ON_MS) })
+}

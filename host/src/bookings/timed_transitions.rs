@@ -1,0 +1,145 @@
+//! What comes with the time: a booking that nobody confirmed expires, and one that took place is completed. Each has a job, which is
+//! enqueued with the change that makes it due, and looks again at what there is when its time has come.
+
+use base::error::{Code, Result};
+use base::tenant::Tenant;
+use model::scheduling::booking::{BookingStatus, Party};
+use model::scheduling::event_type::EventType;
+use storage::Tx;
+use storage::jobs::{self, Job, NewJob};
+use storage::scheduling::bookings::BookingRow;
+use storage::wakes::JobClass;
+
+use crate::app::App;
+use crate::bookings::change::{self, Held, TRIES};
+use crate::bookings::locked_meeting::{HostLocks, contended};
+use crate::bookings::rules::MINUTE_MS;
+
+/// The kind of the jobs by which pending bookings expire. The key is the booking.
+pub const EXPIRE_JOB: &str = "booking_expire";
+/// The kind of the jobs by which bookings are completed. The key is the booking.
+pub const COMPLETE_JOB: &str = "booking_complete";
+
+/// When a booking that begins at `start_at` and is made pending at `now` expires, in milliseconds since 1970: as the event type says, and
+/// not after its start.
+pub fn confirm_by(event_type: &EventType, start_at: i64, now: i64) -> i64 {
+    let after = event_type.confirmation_expires_minutes.map(|minutes| now + minutes * MINUTE_MS);
+    after.map_or(start_at, |at| at.min(start_at))
+}
+
+/// The job by which a pending booking expires, to be enqueued in the transaction that makes it pending; `at` is its `confirm_by`.
+pub fn expire_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
+    // Somebody waits for the time.
+    job((EXPIRE_JOB, JobClass::Send), booking_id, tenant, at)
+}
+
+/// The job that completes a booking, to be enqueued in the transaction that confirms it; `at` is its end.
+pub fn complete_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
+    job((COMPLETE_JOB, JobClass::Upkeep), booking_id, tenant, at)
+}
+
+fn job<'a>(
+    (kind, class): (&'static str, JobClass),
+    booking_id: &'a str,
+    tenant: &'a Tenant,
+    at: i64,
+) -> NewJob<'a> {
+    NewJob {
+        kind,
+        key: booking_id,
+        class,
+        tenant,
+        connection_id: None,
+        target: "",
+        due_at: Some(at),
+        args: None,
+    }
+}
+
+/// Has a booking expire when nobody confirms it; nothing for one that is not pending.
+pub async fn enqueue_expiry(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
+    match row.confirm_by {
+        Some(at) => Ok(jobs::enqueue(tx, &expire_at(&row.id, &row.tenant, at), now).await?),
+        None => Ok(()),
+    }
+}
+
+/// Has a confirmed booking completed when it is over.
+pub async fn enqueue_completion(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
+    Ok(jobs::enqueue(tx, &complete_at(&row.id, &row.tenant, row.end_at), now).await?)
+}
+
+/// What a turn of a job has found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It is done, or will never be.
+    Done,
+    /// It is due then, in milliseconds since 1970.
+    Later(i64),
+}
+
+/// Lets a pending booking expire whose time is over.
+pub async fn expire(app: &App, job: &Job) -> Result<Outcome> {
+    run(app, job, |held, now| match held.seat.row.confirm_by {
+        Some(at) if held.seat.row.status == "pending" => {
+            if at <= now {
+                Step::End(BookingStatus::Expired)
+            } else {
+                Step::Wait(at)
+            }
+        }
+        _ => Step::Nothing,
+    })
+    .await
+}
+
+/// Completes a confirmed booking that is over.
+pub async fn complete(app: &App, job: &Job) -> Result<Outcome> {
+    run(app, job, |held, now| match held.seat.row.end_at {
+        _ if held.seat.row.status != "confirmed" => Step::Nothing,
+        at if at <= now => Step::End(BookingStatus::Completed),
+        at => Step::Wait(at),
+    })
+    .await
+}
+
+/// What is to be done with a booking.
+enum Step {
+    Nothing,
+    Wait(i64),
+    End(BookingStatus),
+}
+
+async fn run(app: &App, job: &Job, step: fn(&Held, i64) -> Step) -> Result<Outcome> {
+    for _ in 0..TRIES {
+        let (held, job) = (app.clone(), job.clone());
+        let done: Result<Option<Outcome>> =
+            app.db.write(move |tx| Box::pin(async move { look(tx, &held, &job, step).await })).await;
+        match done {
+            Ok(Some(outcome)) => return Ok(outcome),
+            Ok(None) => {}
+            // It was forgotten.
+            Err(e) if e.code() == Some(Code::NotFound) => return Ok(Outcome::Done),
+            Err(e) => return Err(e),
+        }
+    }
+    Err(contended())
+}
+
+async fn look(tx: &mut Tx, app: &App, job: &Job, step: fn(&Held, i64) -> Step) -> Result<Option<Outcome>> {
+    let locked = Held::lock(tx, &job.tenant, job.key(), HostLocks::OfMeeting).await?;
+    let Some(mut held) = locked else { return Ok(None) };
+    let now = app.now();
+    match step(&held, now) {
+        Step::Nothing => {}
+        Step::Wait(at) => return Ok(Some(Outcome::Later(at))),
+        Step::End(BookingStatus::Completed) => {
+            // It took place: its seat and its event stay.
+            held.seat.set_status(BookingStatus::Completed);
+            let shown = (&mut held.seat, held.of.events.as_slice());
+            change::write(tx, app, shown, (Party::System, &["completed"], &[]), now).await?;
+        }
+        Step::End(to) => held.end(tx, app, (to, Party::System), now).await?,
+    }
+    Ok(Some(Outcome::Done))
+}

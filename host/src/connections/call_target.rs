@@ -1,0 +1,53 @@
+//! The connector, the settings and the credentials that a call is made with.
+
+use std::sync::Arc;
+
+use base::error::Result;
+use base::tenant::Tenant;
+use model::wire::Connection as WireConnection;
+use runtime::Credentials;
+use storage::connections::Connection;
+
+use crate::app::App;
+use crate::connections::credentials::{self, Fixed};
+use crate::connections::new_tokens::is_renewable;
+use crate::connections::settings::settings_of;
+use crate::connections::stored::StoredCredentials;
+
+/// Whom a call is for.
+pub struct Target<'a> {
+    pub provider: &'a str,
+    pub tenant: &'a Tenant,
+    pub connection_id: &'a str,
+    pub wire: WireConnection,
+    pub credentials: Arc<dyn Credentials>,
+    /// The same where they are tokens that are renewed.
+    pub renewed: Option<Arc<StoredCredentials>>,
+}
+
+impl<'a> Target<'a> {
+    /// A stored connection, with its credentials opened.
+    pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
+        let given = credentials::stored(app, connection)?;
+        let renewed = match is_renewable(&given) {
+            true => Some(Arc::new(StoredCredentials::new(app, connection, &given)?)),
+            false => None,
+        };
+        let credentials: Arc<dyn Credentials> = match &renewed {
+            Some(renewed) => renewed.clone(),
+            None => Arc::new(Fixed::new(&given)?),
+        };
+        Ok(Target {
+            provider: &connection.provider,
+            tenant: &connection.tenant,
+            connection_id: &connection.id,
+            wire: WireConnection {
+                settings: settings_of(app, connection),
+                addresses: connection.addresses.clone(),
+                username: connection.username.clone(),
+            },
+            credentials,
+            renewed,
+        })
+    }
+}

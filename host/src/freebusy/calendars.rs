@@ -1,0 +1,191 @@
+//! Connections that are asked for busy times, with their calendars as fresh as a read. A search among many hosts finds all of them with one
+//! statement, and with another one the calendars of those whose list was just read; the others wait for their providers, each for its own.
+
+use std::collections::HashMap;
+
+use base::error::{Code, Error, Result, refuse};
+use futures::stream::{self, StreamExt};
+use model::calendar::Calendar;
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::sql::Chunk;
+
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::sync::scope::Scope;
+use crate::sync::{self, staleness};
+
+/// Connections that are looked at together.
+const CONCURRENT: usize = 8;
+/// Calendars of one connection that are read from the database at a time.
+const PAGE: i64 = 200;
+/// Calendars of many connections that are read at once. Connections whose calendars are not all among them are read one by one.
+const PAGE_OF_MANY: i64 = 1_000;
+
+/// A connection that may be asked, with its calendars.
+pub struct Opened {
+    pub connection: Connection,
+    pub calendars: Vec<(Item, Calendar)>,
+}
+
+/// What is known of a connection before it is opened by itself.
+pub enum Known {
+    /// It is open.
+    Opened(Opened),
+    /// It may be asked, and its calendars are still to be read.
+    Found(Connection),
+    /// It may not be asked, for this reason.
+    Refused(Error),
+}
+
+/// Opens a connection of which nothing is known.
+pub async fn open(app: &App, asker: &Asker, (connection_id, scope): (&str, &str)) -> Result<Opened> {
+    let connection = asker.connection(app, connection_id, scope).await?;
+    open_found(app, asker, connection).await
+}
+
+/// Opens a connection that may be asked.
+pub async fn open_found(app: &App, asker: &Asker, connection: Connection) -> Result<Opened> {
+    let asked_at = app.now();
+    let list = Scope::collections(Kind::Calendar);
+    sync::ensure_fresh(app, &connection, &list, asker.no_cache).await?;
+    must_be_fresh(app, &connection, &list, asked_at)?;
+    let calendars = all_calendars(app, asker, &connection).await?;
+    Ok(Opened { connection, calendars })
+}
+
+/// What can be known of these connections, which are all different, without a provider: with one statement for all of them and one for their
+/// calendars and, where several hosts share the database, one for each that tells how fresh its list is. All connections are in the answer.
+///
+/// # Errors
+/// Only where the database, or what it has, cannot be read.
+pub async fn open_together(
+    app: &App,
+    asker: &Asker,
+    (connection_ids, scope): (&[String], &str),
+) -> Result<HashMap<String, Known>> {
+    let mut known = HashMap::new();
+    let mut looks = Vec::new();
+    for (id, found) in connection_ids.iter().zip(asker.connections(app, connection_ids, scope).await?) {
+        match found {
+            Ok(connection) => looks.push(look(app, asker, connection)),
+            Err(e) => {
+                known.insert(id.clone(), Known::Refused(e));
+            }
+        }
+    }
+    let looked: Vec<(Connection, bool)> = stream::iter(looks).buffered(CONCURRENT).collect().await;
+    let fresh = looked.iter().filter(|(_, is_fresh)| *is_fresh).map(|(connection, _)| connection.id.clone());
+    let fresh: Vec<String> = fresh.collect();
+    let mut calendars = calendars_of(app, asker, &fresh).await?;
+    for (connection, _) in looked {
+        let id = connection.id.clone();
+        let of_connection = match calendars.remove(&id) {
+            Some(calendars) => Known::Opened(Opened { connection, calendars }),
+            None => Known::Found(connection),
+        };
+        known.insert(id, of_connection);
+    }
+    Ok(known)
+}
+
+/// A connection, and whether the list of its calendars is as fresh as `sync::ensure_fresh` makes it. One whose state cannot be read is
+/// opened by itself, and fails there.
+async fn look(app: &App, asker: &Asker, connection: Connection) -> (Connection, bool) {
+    if asker.no_cache {
+        return (connection, false);
+    }
+    let since = app.now() - app.config.freshness_ms;
+    let read = staleness::read_since(app, &connection, &Scope::collections(Kind::Calendar), since).await;
+    (connection, read.is_ok_and(|at| at.is_some()))
+}
+
+/// The calendars of connections, by the connections' ids. A connection is missing if not all of its calendars are in the first page of all.
+async fn calendars_of(
+    app: &App,
+    asker: &Asker,
+    connection_ids: &[String],
+) -> Result<HashMap<String, Vec<(Item, Calendar)>>> {
+    if connection_ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
+    let page = items::list_top_of(reader, &asker.tenant, connection_ids, kind, PAGE_OF_MANY).await?;
+    let mut found: HashMap<String, Vec<(Item, Calendar)>> = HashMap::new();
+    for (id, rows) in by_connection(connection_ids, page) {
+        let calendars = found.entry(id).or_default();
+        for item in rows {
+            let body = serde_json::from_str(&item.body)?;
+            calendars.push((item, body));
+        }
+    }
+    Ok(found)
+}
+
+/// The rows of a page by the connections that it has all rows of. Where others follow, those may be of the connection of the last row, and of
+/// any that has no row here: the order of the ids is the database's own.
+fn by_connection(connection_ids: &[String], page: Chunk<Item>) -> HashMap<String, Vec<Item>> {
+    let mut found: HashMap<String, Vec<Item>> = HashMap::new();
+    if page.is_last {
+        found.extend(connection_ids.iter().map(|id| (id.clone(), Vec::new())));
+    }
+    let cut = page.rows.last().filter(|_| !page.is_last).map(|item| item.connection_id.clone());
+    for item in page.rows {
+        found.entry(item.connection_id.clone()).or_default().push(item);
+    }
+    if let Some(cut) = cut {
+        found.remove(&cut);
+    }
+    found
+}
+
+/// An older copy serves readers while the provider is down; here it could tell a time as free that is not.
+// Contract silent: how old busy times may be. As fresh as any read; a copy that could not be brought up to date is no answer.
+pub fn must_be_fresh(app: &App, connection: &Connection, scope: &Scope, asked_at: i64) -> Result<()> {
+    let read_at = app.freshness.get(&scope.lock_name(connection));
+    if read_at.is_some_and(|at| at >= asked_at - app.config.freshness_ms) {
+        return Ok(());
+    }
+    Err(refuse(
+        Code::ProviderUnavailable,
+        "the provider does not answer, so it is not known whether this time is free",
+    ))
+}
+
+async fn all_calendars(app: &App, asker: &Asker, connection: &Connection) -> Result<Vec<(Item, Calendar)>> {
+    let mut found = Vec::new();
+    let mut after = String::new();
+    loop {
+        let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
+        let page = items::list_top(reader, &asker.tenant, Some(&connection.id), kind, &after, PAGE).await?;
+        let is_last = (page.len() as i64) < PAGE;
+        for item in page {
+            after.clone_from(&item.id);
+            let body = serde_json::from_str(&item.body)?;
+            found.push((item, body));
+        }
+        if is_last {
+            return Ok(found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_is_left_out_unless_all_of_its_calendars_are_there() {
+        let ids = ["conn_1", "conn_2", "conn_3"].map(str::to_owned);
+        let rows: Vec<Item> = ["conn_1", "conn_1", "conn_2"]
+            .map(|id| Item { connection_id: id.to_owned(), ..Item::default() })
+            .into();
+        let counts = |is_last| {
+            let found = by_connection(&ids, Chunk { rows: rows.clone(), is_last });
+            ids.clone().map(|id| found.get(&id).map(Vec::len))
+        };
+        assert_eq!(counts(true), [Some(2), Some(1), Some(0)]);
+        assert_eq!(counts(false), [Some(2), None, None]);
+    }
+}

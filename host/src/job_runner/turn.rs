@@ -1,0 +1,219 @@
+//! One turn of a job: it is run under its deadline, its panic is caught, and how it ended is written down.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use base::error::{Code, Error};
+use storage::job_claims;
+use storage::jobs::{self, End, Job, LostLease};
+use storage::lane::Lane;
+use tokio::sync::watch;
+use tokio::time::sleep_until;
+
+use crate::app::App;
+use crate::app::supervise::caught;
+use crate::job_runner::kind::{JobKind, Next, Turn};
+use crate::job_runner::permits;
+
+/// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
+/// another one, finds it overdue.
+const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
+/// The wait after those for a job without a deadline, which nobody finds overdue, ms.
+const WRITE_AT_LAST_AFTER_MS: u64 = 30_000;
+/// How long a turn goes on that must not be left half-done (`Turn::must_finish`), when the process ends and nobody has said how long its
+/// drain takes.
+pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
+/// How long it takes at most to write down how turns ended: of a drain this much is left for it.
+pub const WRITES_WITHIN: Duration = Duration::from_secs(1);
+/// Most bytes of an error's text that are kept.
+const MAX_ERROR: usize = 500;
+
+/// What became of a turn.
+enum Outcome {
+    Ended(Next),
+    Failed {
+        code: &'static str,
+        message: String,
+        /// What failed wants to be left alone for so long, ms.
+        wait_ms: i64,
+    },
+    /// Another host has the job, or it was called off: nothing is to be written.
+    Lost,
+}
+
+impl Outcome {
+    /// Its name in metrics.
+    fn name(&self, is_last: bool) -> &'static str {
+        match self {
+            Outcome::Ended(_) => "done",
+            Outcome::Failed { .. } if is_last => "given_up",
+            Outcome::Failed { .. } => "failed",
+            Outcome::Lost => "lost",
+        }
+    }
+}
+
+/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row. When `stop` says that the process ends,
+/// the turn is dropped and nothing is written: its host gives the job back.
+pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
+    let lane = Lane::jobs().of(&job.tenant.application_id);
+    lane.scope(run_once(app, kind, job, stop)).await;
+}
+
+async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
+    let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
+    let (began, began_at) = (Instant::now(), app.now());
+    let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)), stop };
+    let outcome = tokio::select! {
+        biased;
+        outcome = attempt(&turn, &kind) => outcome,
+        () = time_is_up(&turn) => return,
+    };
+    turn.app.metrics.observe_turn(kind.name, outcome.name(is_last), began.elapsed());
+    let is_slow = permits::is_slow(kind.class, began.elapsed(), turn.job.is_slow);
+    let id = &turn.job.id;
+    let end = match outcome {
+        Outcome::Ended(Next::Committed) => return,
+        Outcome::Ended(next) => ended(&turn, next, began_at),
+        Outcome::Failed { code, message, wait_ms } => failed(&turn, &kind, (code, &message), wait_ms),
+        Outcome::Lost => {
+            tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
+            return;
+        }
+    };
+    let mut waits = WRITE_AGAIN_AFTER_MS.iter();
+    while let Err(e) = write(&turn, end.clone(), is_slow).await {
+        if e.is::<LostLease>() {
+            tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
+            return;
+        }
+        let next = waits.next().copied();
+        let Some(wait) = next.or(kind.deadline_ms.is_none().then_some(WRITE_AT_LAST_AFTER_MS)) else {
+            tracing::error!(job = %id, error = %format!("{e:#}"), "how a job ended cannot be written");
+            return;
+        };
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+    }
+}
+
+/// Waits until the turn has to be dropped because the process ends.
+async fn time_is_up(turn: &Turn) {
+    let Some(mut stop) = turn.stop.clone() else { return std::future::pending().await };
+    while !*stop.borrow() {
+        // An error: whoever could say stop is gone.
+        if stop.changed().await.is_err() {
+            break;
+        }
+    }
+    if turn.must_finish.load(Ordering::Acquire) {
+        drain_ends(&turn.app, WRITES_WITHIN, FINISHES_WITHIN).await;
+    }
+}
+
+/// Waits until so long before the end of the drain; where the service was not asked to end, for `otherwise`.
+pub async fn drain_ends(app: &App, before: Duration, otherwise: Duration) {
+    let mut ends_at = app.drain_ends_at();
+    let otherwise = tokio::time::Instant::now() + otherwise;
+    loop {
+        let at = ends_at.borrow_and_update().map_or(otherwise, |at| at.checked_sub(before).unwrap_or(at));
+        tokio::select! {
+            () = sleep_until(at) => return,
+            // It was asked to end, or to end earlier.
+            Ok(()) = ends_at.changed() => {}
+        }
+    }
+}
+
+async fn attempt(turn: &Turn, kind: &JobKind) -> Outcome {
+    // Called inside, so that a panic before the first await is caught too.
+    let work = caught(&turn.app.metrics, kind.name, async { (kind.run)(turn).await });
+    let limit = kind.deadline_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
+    let done = match limit {
+        None => work.await,
+        Some(limit) => match tokio::time::timeout(limit, work).await {
+            Ok(done) => done,
+            Err(_) => {
+                let message = format!("the turn did not end within {} ms", limit.as_millis());
+                return Outcome::Failed { code: "timeout", message, wait_ms: 0 };
+            }
+        },
+    };
+    match done {
+        Err(said) => Outcome::Failed { code: "panic", message: said, wait_ms: 0 },
+        Ok(Ok(next)) => Outcome::Ended(next),
+        Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => Outcome::Lost,
+        Ok(Err(e)) => {
+            let code = e.code().map_or(Code::InternalError.as_str(), Code::as_str);
+            Outcome::Failed { code, message: e.to_string(), wait_ms: wait_ms(&e) }
+        }
+    }
+}
+
+/// What is to be written of a turn that began then. None: the job is done and goes.
+fn ended(turn: &Turn, next: Next, began_at: i64) -> Option<End> {
+    let done = End { done_at: Some(began_at), ..End::default() };
+    match next {
+        Next::Done | Next::Committed => None,
+        Next::Park => Some(done),
+        Next::At(due_at) => Some(End { due_at: Some(due_at), ..done }),
+        Next::Part(due_at) => Some(End { due_at: Some(due_at), ..End::default() }),
+        Next::PutOff(due_at) => Some(End {
+            due_at: Some(due_at),
+            attempts: turn.job.attempts.saturating_sub(1),
+            last_error: turn.job.last_error.clone(),
+            ..End::default()
+        }),
+    }
+}
+
+/// How long the one who refused wants to be left alone (`Retry-After`), as far as that is heeded, ms.
+fn wait_ms(e: &Error) -> i64 {
+    let seconds = match e {
+        Error::Refused(refusal) => refusal.retry_after_s.unwrap_or_default(),
+        Error::Internal(_) => 0,
+    };
+    i64::try_from(seconds)
+        .unwrap_or(i64::MAX)
+        .saturating_mul(1_000)
+        .min(crate::app::throttle_limit::LONGEST_MS)
+}
+
+fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str), wait_ms: i64) -> Option<End> {
+    let (now, attempts) = (turn.app.now(), turn.job.attempts);
+    let (message, _) = message.split_at(message.floor_char_boundary(MAX_ERROR));
+    let [random] = turn.app.entropy.bytes::<1>();
+    let wait_ms = kind.retry.after_ms(attempts, random).max(wait_ms);
+    let due_at = (!turn.is_last).then(|| now.saturating_add(wait_ms));
+    match due_at {
+        Some(_) => {
+            tracing::warn!(job = %turn.job.id, code, error = message, attempts, "a job failed; it is tried again")
+        }
+        None => {
+            tracing::error!(job = %turn.job.id, code, error = message, attempts, "a job failed and is given up")
+        }
+    }
+    let last_error = Some(jobs::error((code, message), now));
+    Some(End { is_failed: turn.is_last, due_at, attempts, last_error, done_at: None })
+}
+
+async fn write(turn: &Turn, end: Option<End>, is_slow: bool) -> Result<()> {
+    let (job, now) = (turn.job.clone(), turn.app.now());
+    turn.app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                match &end {
+                    None => jobs::complete(tx, &job, now).await,
+                    Some(end) => {
+                        if is_slow != job.is_slow {
+                            job_claims::set_slow(tx, &job, is_slow).await?;
+                        }
+                        jobs::reschedule(tx, &job, end, now).await
+                    }
+                }
+            })
+        })
+        .await
+}

@@ -1,0 +1,27 @@
+//! What the host keeps in memory and writes down or forgets now and then: counts of usage, suggestions that nobody pages through any more.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::app::App;
+use crate::app::supervise::guarded;
+
+/// How often.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Runs until `stop` says that the process ends.
+pub async fn run(app: &App, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        // Counts that cannot be written now are written later.
+        if let Err(e) = guarded(&app.metrics, "usage", app.usage.flush(&app.db)).await {
+            tracing::warn!(error = %format!("{e:#}"), "usage figures cannot be written");
+        }
+        app.rankings.forget_old(app.now());
+        tokio::select! {
+            () = tokio::time::sleep(TICK) => {}
+            // An error: whoever could say stop is gone.
+            changed = stop.changed() => if changed.is_err() { return },
+        }
+    }
+}

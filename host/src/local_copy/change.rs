@@ -1,0 +1,120 @@
+//! Where records are stored, what changes there, and what a later write superseded.
+
+use base::error::{Result, not_found};
+use base::tenant::Tenant;
+use sha2::{Digest, Sha256};
+use storage::Tx;
+use storage::items::{Item, Key};
+use storage::locked::{ConnectionLock, Locked};
+
+use crate::app::event_log::Origin;
+use crate::app::resource_kind::Kind;
+
+/// Where sources are written.
+#[derive(Clone, Debug)]
+pub struct Place {
+    pub tenant: Tenant,
+    pub connection_id: String,
+    /// What lies there; where several kinds do, the one that they are named after.
+    pub kind: Kind,
+    /// The collection; empty for what lives directly in the connection.
+    pub parent_id: String,
+    pub origin: Origin,
+}
+
+impl Place {
+    /// Whether what is written there was read from the provider, and is no write of ours.
+    pub(crate) fn is_read(&self) -> bool {
+        matches!(self.origin, Origin::Provider | Origin::Backfill)
+    }
+}
+
+/// What one item went through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    Created,
+    Updated,
+    Deleted,
+}
+
+/// An item that is about to be written.
+#[derive(Clone, Debug)]
+pub struct Changed<'l> {
+    pub kind: Kind,
+    pub item: Item,
+    pub change: Change,
+    /// The row that it replaces.
+    pub before: Option<Locked<'l, Item>>,
+    /// The row that was written of it already, so that others find it.
+    pub inserted: Option<Locked<'l, Item>>,
+    /// Whom it names, as the provider names them.
+    pub refs: Vec<String>,
+    pub keys: Vec<Key>,
+    /// Of a message: the folders and labels that it is in.
+    pub places: Vec<String>,
+}
+
+/// What was written of sources.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// The last sequence that was given, if anything changed.
+    pub last: Option<i64>,
+    pub superseded: Superseded,
+}
+
+/// Locks the connection, before the first look at what is stored of it: what is decided on that must still be so when it is written.
+/// Fails when the account was disconnected meanwhile.
+pub async fn lock(tx: &mut Tx, place: &Place) -> Result<ConnectionLock> {
+    let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
+    lock.ok_or_else(|| not_found("connection"))
+}
+
+/// The version of an item: changes with every visible change, and with nothing else.
+pub fn etag(item: &Item) -> String {
+    let text = format!("{}\n{}\n{}\n{}", item.id, item.sequence, item.hash, item.metadata);
+    format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8]))
+}
+
+/// A row of which only what nobody sees is another: its names or its version at the provider, what is kept beside it.
+#[derive(Clone, Debug)]
+pub struct Quiet<'l> {
+    pub before: Locked<'l, Item>,
+    pub item: Item,
+}
+
+/// What sources change here.
+#[derive(Debug, Default)]
+pub struct Differences<'l> {
+    pub changed: Vec<Changed<'l>>,
+    pub quiet: Vec<Quiet<'l>>,
+    pub superseded: Superseded,
+}
+
+impl<'l> Differences<'l> {
+    /// Whether a row that these replace was written after `as_of`.
+    pub fn is_superseded(&self, as_of: i64) -> bool {
+        let before = self.changed.iter().filter_map(|c| c.before.as_ref());
+        before.chain(self.quiet.iter().map(|q| &q.before)).any(|b| b.sequence > as_of)
+    }
+
+    pub fn extend(&mut self, other: Differences<'l>) {
+        self.changed.extend(other.changed);
+        self.quiet.extend(other.quiet);
+    }
+}
+
+/// Sources that were left out because what is stored of them was written after the provider was asked: which of the two is newer, only
+/// another look at the provider tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Superseded {
+    /// The provider's names of what can be read again one by one.
+    pub sources: Vec<String>,
+    /// Folders or labels are among the rest: they come only with everything else.
+    pub folders: bool,
+}
+
+impl Superseded {
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty() && !self.folders
+    }
+}

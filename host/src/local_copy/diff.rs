@@ -1,0 +1,267 @@
+//! What records of the provider change here, found out before anything is written. Of mail: `mail::differences`.
+
+use std::collections::{HashMap, HashSet};
+
+use base::error::Result;
+use storage::Tx;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::local_copy::change::{Change, Changed, Differences, Place, Quiet, Superseded};
+use crate::local_copy::record::{Prepared, PreparedItem};
+
+/// What one source of anything but mail changes here.
+pub async fn differences<'l>(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&'l ConnectionLock, &Place),
+    source: &Prepared,
+) -> Result<Differences<'l>> {
+    let parent_id = place.parent_id.as_str();
+    let stored = items::lock_of_source(tx, lock, place.kind.family(), parent_id, &source.source_id).await?;
+    let (mut changed, mut quiet) = (Vec::new(), Vec::new());
+    let by_name: HashMap<(&str, &str), &Locked<'l, Item>> =
+        stored.iter().map(|i| ((i.kind.as_str(), i.external_id.as_str()), i)).collect();
+    // Ids by the provider's names, whatever the kind: of what is stored, and of what was told by now.
+    let stored_ids: HashMap<&str, &str> =
+        stored.iter().rev().map(|i| (i.external_id.as_str(), i.id.as_str())).collect();
+    let mut told_ids: HashMap<&str, String> = HashMap::with_capacity(source.items.len());
+    // Exceptions behind what they are exceptions of, wherever the connector tells of it: they name it.
+    let (exceptions, others): (Vec<_>, Vec<_>) =
+        source.items.iter().partition(|item| item.series_external_id.is_some());
+    for fresh in others.into_iter().chain(exceptions) {
+        let kind = fresh.kind.as_str();
+        let mut known = by_name.get(&(kind, fresh.external_id.as_str())).copied().cloned();
+        if known.is_none() {
+            // It may have been read from another source before: moved, or split off.
+            known = items::lock_by_external_id(tx, lock, kind, parent_id, &fresh.external_id).await?;
+        }
+        let id = known.as_ref().map_or_else(|| app.new_id(fresh.kind.id_kind()), |i| i.id.clone());
+        told_ids.entry(&fresh.external_id).or_insert_with(|| id.clone());
+        let series_id = fresh.series_external_id.as_deref().and_then(|series| {
+            told_ids.get(series).map(String::as_str).or_else(|| stored_ids.get(series).copied())
+        });
+        let series_id = series_id.map(str::to_owned);
+        let row = row(app, place, source, fresh, (id, series_id), known.as_deref());
+        let change = match &known {
+            Some(known) if is_same(known, &row) => {
+                if differs_quietly(known, &row) {
+                    quiet.push(Quiet { item: kept_as(known, row), before: known.clone() });
+                }
+                continue;
+            }
+            Some(known) if known.deleted_at.is_none() => Change::Updated,
+            _ => Change::Created,
+        };
+        let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
+        changed.push(Changed {
+            kind: fresh.kind,
+            item: row,
+            change,
+            before: known,
+            inserted: None,
+            refs,
+            keys,
+            places: Vec::new(),
+        });
+    }
+    drop((by_name, stored_ids));
+    let kept: HashSet<(&str, &str)> =
+        source.items.iter().map(|i| (i.kind.as_str(), i.external_id.as_str())).collect();
+    let is_kept = |item: &Item| kept.contains(&(item.kind.as_str(), item.external_id.as_str()));
+    let is_gone = |i: &Locked<'_, Item>| {
+        i.deleted_at.is_none() && !is_kept(i) && !crate::local_copy::mail::draft_state::is_being_sent(i)
+    };
+    let now = app.now();
+    changed.extend(stored.into_iter().filter(is_gone).map(|item| deleted(item, place, now)));
+    Ok(Differences { changed, quiet, superseded: Superseded::default() })
+}
+
+/// The change of an item that its source does not have any more.
+fn deleted<'l>(item: Locked<'l, Item>, place: &Place, now: i64) -> Changed<'l> {
+    Changed {
+        kind: Kind::parse(&item.kind).unwrap_or(place.kind),
+        item: Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) },
+        change: Change::Deleted,
+        before: Some(item),
+        inserted: None,
+        refs: Vec::new(),
+        keys: Vec::new(),
+        places: Vec::new(),
+    }
+}
+
+/// Tombstones that are looked at for the new items of a page.
+const MOST_DEPARTED: i64 = 2_000;
+
+fn is_new(one: &Changed<'_>) -> bool {
+    one.change == Change::Created && one.before.is_none()
+}
+
+/// Makes a new item the one that it was under another name. Returns the id that was made for it, and the one that it has.
+fn keep_id<'l>(one: &mut Changed<'l>, before: Locked<'l, Item>) -> (String, String) {
+    let made = std::mem::replace(&mut one.item.id, before.id.clone());
+    one.item.created_at = before.created_at;
+    one.before = Some(before);
+    (made, one.item.id.clone())
+}
+
+/// Names series by the ids that they keep, by those that were made for them as new ones.
+fn keep_series(changed: &mut [Changed<'_>], kept: &HashMap<String, String>) {
+    for one in changed {
+        if let Some(id) = one.item.series_id.as_ref().and_then(|id| kept.get(id)) {
+            one.item.series_id = Some(id.clone());
+        }
+    }
+}
+
+/// Makes one update of a new and a deleted item with the same UID: another client moved the object inside its collection (WebDAV MOVE), or
+/// deleted it and put it again. The item keeps its id and its metadata. Both are on one page: only because the old name is gone is the
+/// new one known to be no second object with that UID, which some providers take. Where the new name is told first, the old one is asked
+/// for with it (`sync::store_page`).
+pub fn merge_renamed(changed: &mut Vec<Changed<'_>>) {
+    let is_gone = |one: &Changed<'_>| one.change == Change::Deleted;
+    if !(changed.iter().any(is_new) && changed.iter().any(is_gone)) {
+        return;
+    }
+    let mut gone = HashMap::new();
+    for one in changed.iter().filter(|one| is_gone(one)) {
+        if let (Some(print), Some(before)) = (&one.item.fingerprint, &one.before) {
+            gone.insert(print.clone(), before.clone());
+        }
+    }
+    let mut kept = HashMap::new();
+    for one in changed.iter_mut().filter(|one| is_new(one)) {
+        let print = one.item.fingerprint.as_deref();
+        let Some(before) = print.and_then(|print| gone.remove(print)) else { continue };
+        one.item.metadata.clone_from(&before.metadata);
+        one.change = Change::Updated;
+        let (made, id) = keep_id(one, before);
+        kept.insert(made, id);
+    }
+    let updated: HashSet<String> = kept.values().cloned().collect();
+    changed.retain(|one| !is_gone(one) || !updated.contains(&one.item.id));
+    keep_series(changed, &kept);
+}
+
+/// Gives new items the ids of those that they were until the provider named them as gone, not long ago: an earlier page told the deletion
+/// of the old name, with a commit of its own. So readers learn that the item is there again, under its id. What it had of metadata it has
+/// again, also where it comes back under its own name.
+// Contract silent: for how long an object that is gone is the same one when it comes back. A day.
+pub async fn take_up_departed<'l>(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&'l ConnectionLock, &Place),
+    changed: &mut [Changed<'l>],
+) -> Result<()> {
+    let since = app.now() - items::RETURN_MS;
+    let new = changed.iter().filter(|one| is_new(one));
+    let prints: Vec<&str> = new.filter_map(|one| one.item.fingerprint.as_deref()).collect();
+    let found = items::lock_gone_by_fingerprint(tx, lock, &prints, since, MOST_DEPARTED).await?;
+    // What the page itself tells of a tombstone goes first.
+    let told = changed.iter().filter_map(|one| one.before.as_ref());
+    let told: HashSet<String> = told.map(|before| before.id.clone()).collect();
+    let mut departed: HashMap<String, Locked<'l, Item>> = HashMap::new();
+    for one in found {
+        let is_free = one.parent_id == place.parent_id && !told.contains(&one.id);
+        if let Some(print) = one.fingerprint.clone().filter(|_| is_free) {
+            // The last that went comes first.
+            departed.entry(print).or_insert(one);
+        }
+    }
+    let mut kept = HashMap::new();
+    for one in changed.iter_mut().filter(|one| is_new(one)) {
+        let print = one.item.fingerprint.as_deref();
+        if let Some(before) = print.and_then(|print| departed.remove(print)) {
+            let (made, id) = keep_id(one, before);
+            kept.insert(made, id);
+        }
+    }
+    keep_series(changed, &kept);
+    let returned = changed.iter().filter(|one| has_returned(one));
+    let ids: Vec<&str> = returned.map(|one| one.item.id.as_str()).collect();
+    let mut metadata = items::departed(tx, &ids).await?;
+    for one in changed.iter_mut().filter(|one| has_returned(one)) {
+        let went_at = one.before.as_ref().and_then(|before| before.deleted_at).filter(|at| *at >= since);
+        if let Some((metadata, left_at)) = metadata.remove(&one.item.id)
+            && went_at == Some(left_at)
+        {
+            one.item.metadata = metadata;
+        }
+    }
+    Ok(())
+}
+
+/// Whether an item is made of the tombstone of the same object.
+fn has_returned(one: &Changed<'_>) -> bool {
+    let is_it =
+        |before: &Locked<'_, Item>| before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint;
+    one.change == Change::Created && one.item.fingerprint.is_some() && one.before.as_ref().is_some_and(is_it)
+}
+
+/// Whether readers see nothing else than before. A series that comes, or goes, changes what is known of its instances, though they are
+/// as they were.
+fn is_same(known: &Item, row: &Item) -> bool {
+    known.deleted_at.is_none() && known.hash == row.hash && known.series_id == row.series_id
+}
+
+/// An item as it is, with what nobody sees of the row that was read anew.
+fn kept_as(known: &Item, row: Item) -> Item {
+    Item {
+        source_id: row.source_id,
+        provider_etag: row.provider_etag,
+        provider_data: row.provider_data,
+        ..known.clone()
+    }
+}
+
+/// Whether something differs that nobody sees.
+fn differs_quietly(known: &Item, row: &Item) -> bool {
+    known.source_id != row.source_id
+        || known.provider_etag != row.provider_etag
+        || known.provider_data != row.provider_data
+}
+
+/// The row of an item as it was told; `ids`: its own, and its series'.
+pub fn row(
+    app: &App,
+    place: &Place,
+    source: &Prepared,
+    fresh: &PreparedItem,
+    ids: (String, Option<String>),
+    known: Option<&Item>,
+) -> Item {
+    let now = app.now();
+    let live = known.filter(|k| k.deleted_at.is_none());
+    Item {
+        id: ids.0,
+        connection_id: place.connection_id.clone(),
+        kind: fresh.kind.as_str().to_owned(),
+        parent_id: place.parent_id.clone(),
+        external_id: fresh.external_id.clone(),
+        source_id: source.source_id.clone(),
+        series_id: ids.1,
+        provider_etag: source.provider_etag.clone(),
+        etag: String::new(),
+        hash: fresh.hash.clone(),
+        body: fresh.content.body.clone(),
+        metadata: live.map_or_else(|| "{}".to_owned(), |k| k.metadata.clone()),
+        provider_data: fresh.provider_data.clone(),
+        uid: fresh.uid.clone(),
+        is_series: fresh.content.is_series,
+        sort_at: fresh.content.sort_at,
+        until_at: fresh.content.until_at,
+        sort_text: fresh.content.sort_text.clone(),
+        search_text: fresh.content.search_text.clone(),
+        is_open: fresh.content.is_open,
+        flags: fresh.content.flags,
+        fingerprint: fresh.fingerprint.clone(),
+        aside: fresh.aside.clone(),
+        sequence: 0,
+        created_at: live.map_or(now, |k| k.created_at),
+        updated_at: now,
+        deleted_at: None,
+    }
+}

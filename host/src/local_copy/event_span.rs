@@ -1,0 +1,22 @@
+//! The time that an event or a whole series covers.
+
+use model::calendar::{Event, EventType};
+
+/// The end of time, for series without one.
+pub(crate) const FAR: i64 = i64::MAX / 4;
+
+/// Start and end of everything that an event covers: of a series, from its first start to the end of its last occurrence,
+/// or at least as far.
+pub fn bounds(event: &Event) -> (i64, i64) {
+    let (start, end) = (event.start.as_millis(), event.end.as_millis());
+    if event.applies_to_following {
+        // The instances that it moves may take place where the series has nothing else.
+        return (start, FAR);
+    }
+    if event.event_type != EventType::Series {
+        return (start, end.max(start));
+    }
+    // COUNT and rules without an end count as endless: whoever reads the series expands it anyhow.
+    let until = recurrence::possible_span(event).end.map_or(FAR, |until| until.as_millis());
+    (start, until.max(end))
+}

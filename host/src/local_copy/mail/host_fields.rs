@@ -1,0 +1,58 @@
+//! What only the host knows of a message or a draft: how far it got on its way out, what is tracked. Changes of it are told like any other.
+
+use base::error::Result;
+use serde_json::{Map, Value};
+use storage::items::{self, Item};
+use storage::locked::Locked;
+use storage::{Tx, log as table};
+
+use crate::app::App;
+use crate::app::event_log::{self, Note};
+use crate::app::resource_kind::Kind;
+use crate::local_copy::change::{Place, etag};
+use crate::local_copy::mail::normalize::hash;
+use crate::local_copy::render;
+
+/// Sets these fields of a stored message, and tells of it as `word` (`updated`, `sent`, `bounced`). Nothing is told where nothing changes.
+pub async fn set<'l>(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    before: Locked<'l, Item>,
+    fields: &[(&str, Value)],
+    word: &str,
+) -> Result<Locked<'l, Item>> {
+    let mut body: Map<String, Value> = serde_json::from_str(&before.body)?;
+    let mut changed = Vec::new();
+    for (name, value) in fields {
+        if body.get(*name) != Some(value) {
+            body.insert((*name).to_owned(), value.clone());
+            changed.push((*name).to_owned());
+        }
+    }
+    if changed.is_empty() {
+        return Ok(before);
+    }
+    let mut item = Item::clone(&before);
+    item.body = serde_json::to_string(&body)?;
+    item.hash = hash(&item.body);
+    item.updated_at = app.now();
+    item.sequence = table::next_sequence(tx, &place.tenant, 1).await?;
+    item.etag = etag(&item);
+    let item = items::replace(tx, before, item).await?;
+    let kind = Kind::of(&item)?;
+    let note = Note {
+        connection_id: Some(item.connection_id.clone()),
+        entry_type: format!("{}.{word}", kind.resource_type()),
+        change_type: "updated",
+        resource_type: kind.resource_type(),
+        resource_id: item.id.clone(),
+        parent_id: String::new(),
+        changed_fields: Some(changed),
+        etag: Some(item.etag.clone()),
+        origin: place.origin,
+        resource: Some(render::item(&item, &[], false)),
+    };
+    event_log::insert(tx, app, &place.tenant, item.sequence, vec![note]).await?;
+    Ok(item)
+}

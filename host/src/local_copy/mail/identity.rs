@@ -1,0 +1,156 @@
+//! Which message it is that a provider tells of. A message keeps its id when it is moved and when the provider calls it otherwise: it
+//! is known by the name that it had, by its own name, or by its fingerprint while another one with it goes.
+
+use std::collections::HashMap;
+
+use base::error::Result;
+use model::email::EmailMessage;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+use storage::{Tx, mail as table};
+
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::local_copy::mail::locations::is_place;
+use crate::local_copy::mail::page::{Known, Page};
+use crate::local_copy::mail::source_names::{GONE, OUTGOING, is_outgoing};
+use crate::local_copy::record::{Prepared, PreparedItem};
+
+/// After how long something that went is no longer taken for what comes.
+const MOVED_WITHIN_MS: i64 = 3_600_000;
+
+/// Most messages that went lately and are looked through for what comes.
+const MOST_GONE: i64 = 1_000;
+
+impl<'l> Known<'l> {
+    pub async fn of(
+        tx: &mut Tx,
+        app: &App,
+        lock: &'l ConnectionLock,
+        sources: &[&Prepared],
+    ) -> Result<Known<'l>> {
+        let lately = app.now() - MOVED_WITHIN_MS;
+        let names: Vec<&str> = sources
+            .iter()
+            .flat_map(|s| [Some(s.source_id.as_str()), s.previous_id.as_deref()])
+            .flatten()
+            .collect();
+        let told = || sources.iter().flat_map(|s| &s.items);
+        let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
+        let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
+        let family = Kind::EmailMessage.family();
+        let told_before = items::lock_ever_of_sources(tx, lock, family, &names).await?;
+        let gone = items::lock_gone_by_fingerprint(tx, lock, &prints, lately, MOST_GONE).await?;
+        let ours = items::lock_ours_by_uid(tx, lock, &uids, OUTGOING, lately).await?;
+        Ok(Known {
+            by_source: grouped(told_before, |item| Some(&item.source_id)),
+            by_fingerprint: grouped(gone, |item| item.fingerprint.as_ref()),
+            by_uid: grouped(ours, |item| item.uid.as_ref()),
+        })
+    }
+
+    /// Everything that was ever read from a source of the page, tombstones included.
+    pub fn of_source(&self, source_id: &str) -> &[Locked<'l, Item>] {
+        self.by_source.get(source_id).map_or(&[], Vec::as_slice)
+    }
+
+    /// The message of a source; where it went, its tombstone.
+    fn message_of(&self, source_id: &str) -> Option<&Locked<'l, Item>> {
+        let mut messages = self.of_source(source_id).iter().filter(|item| is_message(item));
+        let first = messages.clone().next();
+        messages.find(|item| item.deleted_at.is_none()).or(first)
+    }
+}
+
+fn grouped<'l>(
+    items: Vec<Locked<'l, Item>>,
+    name: impl Fn(&Item) -> Option<&String>,
+) -> HashMap<String, Vec<Locked<'l, Item>>> {
+    let mut groups: HashMap<String, Vec<Locked<'l, Item>>> = HashMap::new();
+    for item in items {
+        if let Some(name) = name(&item).cloned() {
+            groups.entry(name).or_default().push(item);
+        }
+    }
+    groups
+}
+
+fn is_draft(fresh: &PreparedItem) -> bool {
+    fresh.content.flags & table::flag::DRAFT != 0
+}
+
+fn is_message(item: &Item) -> bool {
+    Kind::of(item).is_ok_and(|kind| !is_place(kind))
+}
+
+impl<'l> Page<'_, 'l> {
+    /// Other messages that have the name which a message comes to: it may have been told as a message of its own, by a look between
+    /// two steps of the provider's.
+    pub(crate) fn namesakes(&self, source: &Prepared, known: Option<&Item>) -> Vec<Locked<'l, Item>> {
+        let Some(known) = known else { return Vec::new() };
+        let of_source = self.known.of_source(&source.source_id).iter();
+        let is_other =
+            |item: &&Locked<'l, Item>| item.id != known.id && item.deleted_at.is_none() && is_message(item);
+        of_source.filter(is_other).cloned().collect()
+    }
+
+    /// Gone, and its name is another's: it is written before that one is.
+    pub(crate) fn nameless(&mut self, item: Locked<'l, Item>) {
+        let name = format!("{GONE}{}", item.id);
+        self.gone(item);
+        if let Some(gone) = self.changed.last_mut() {
+            (gone.item.source_id, gone.item.external_id) = (name.clone(), name);
+        }
+    }
+
+    /// The row that this is told of.
+    pub(crate) fn known(&mut self, source: &Prepared, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
+        let before = source.previous_id.as_ref().and_then(|before| self.known.message_of(before));
+        let tombstone = match (before, self.known.message_of(&source.source_id)) {
+            (Some(item), None) => return Some(item.clone()),
+            (before, Some(item)) if item.deleted_at.is_none() => return before.or(Some(item)).cloned(),
+            (_, tombstone) => tombstone.cloned(),
+        };
+        if let Some(saved) = self.saved_here(fresh) {
+            return Some(saved);
+        }
+        if let Some(sent) = self.sent_here(fresh) {
+            return Some(sent);
+        }
+        let Some(print) = &fresh.fingerprint else { return tombstone };
+        if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
+            return Some(item);
+        }
+        let taken = |i: &&Locked<'l, Item>| self.changed.iter().any(|c| c.item.id == i.id);
+        let mut moved = self.known.by_fingerprint.get(print).into_iter().flatten();
+        moved.find(|i| !taken(i)).cloned().or(tombstone)
+    }
+
+    /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
+    fn saved_here(&mut self, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
+        let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
+        let is_leaving = |item: &Item| self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
+        let is_announced = |item: &Item| {
+            serde_json::from_str::<EmailMessage>(&item.body)
+                .is_ok_and(|shown| shown.internet_message_id.as_ref() != Some(message_id))
+        };
+        let saved = self.known.by_uid.get(message_id)?.iter().find(|item| {
+            item.kind == Kind::EmailDraft.as_str()
+                && (item.deleted_at.is_some() || is_leaving(item))
+                && is_announced(item)
+        });
+        let saved = saved?.clone();
+        self.leaving.values_mut().for_each(|leaving| leaving.retain(|l| l.id != saved.id));
+        Some(saved)
+    }
+
+    /// The message of ours that this is the copy of.
+    fn sent_here(&self, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
+        let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
+        if is_draft(fresh) || is_outgoing(&fresh.external_id) {
+            return None;
+        }
+        let same = self.known.by_uid.get(message_id)?;
+        same.iter().find(|item| is_outgoing(&item.source_id)).cloned()
+    }
+}

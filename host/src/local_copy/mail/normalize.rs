@@ -1,0 +1,218 @@
+//! What a connector told of folders, labels and messages, read and made ready to be stored. Other resources still have the provider's
+//! names in it: `differences` puts ours in their place.
+
+use model::email::draft::DraftStatus;
+use model::email::folders::{Folder, Label};
+use model::email::{EmailAddress, EmailMessage};
+use model::wire::Item;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::app::resource_kind::Kind;
+use crate::local_copy::mail::source_names::flags;
+use crate::local_copy::record::{Content, PreparedItem};
+use crate::local_copy::search_text::searchable;
+
+/// Fields of a message that can change once it is there.
+const CHANGEABLE: [&str; 9] = [
+    "unread",
+    "starred",
+    "answered",
+    "forwarded",
+    "draft",
+    "keywords",
+    "importance",
+    "folderIds",
+    "labelIds",
+];
+/// Characters of a snippet.
+const SNIPPET: usize = 200;
+/// Addresses and references that one message keeps of each kind.
+const MANY: usize = 1_000;
+/// Attachments that one message tells of.
+const ATTACHMENTS: usize = 1_000;
+
+/// What is kept beside a message.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Aside {
+    /// What the connector wants back when the message is read again.
+    #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<Value>,
+    /// Ids of its attachments, and what the connector calls them.
+    #[serde(rename = "p", default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<(String, String)>,
+    /// Of a folder or a label: all and unread messages, as the provider counts them.
+    #[serde(rename = "n", default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<(Option<i64>, Option<i64>)>,
+    /// Of a message that was told whole, and of which nothing else was told since: the hash of that, so that the same told once more needs
+    /// no look at the rest.
+    #[serde(rename = "t", default, skip_serializing_if = "Option::is_none")]
+    pub told: Option<String>,
+}
+
+impl Aside {
+    /// What is kept beside an item; nothing where it cannot be read.
+    pub fn of(text: Option<&str>) -> Self {
+        text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
+    }
+
+    pub fn text(&self) -> Option<String> {
+        if *self == Aside::default() {
+            return None;
+        }
+        serde_json::to_string(self).ok()
+    }
+}
+
+/// One item of a source. The error says what does not fit the model.
+pub fn prepared(kind: Kind, item: Item) -> Result<PreparedItem, String> {
+    let mut prepared = PreparedItem {
+        kind,
+        external_id: item.external_id,
+        uid: None,
+        series_external_id: None,
+        hash: String::new(),
+        provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
+        content: Content::default(),
+        fingerprint: item.fingerprint,
+        aside: None,
+        partial: None,
+    };
+    let mut aside = Aside { hint: item.hint, ..Aside::default() };
+    let mut is_whole = false;
+    let body = &item.body;
+    let wrong = |e: serde_json::Error| e.to_string();
+    match kind {
+        Kind::EmailFolder => {
+            let mut folder: Folder = body.read().map_err(wrong)?;
+            aside.counts = Some((folder.total_count.take(), folder.unread_count.take()));
+            prepared.content.sort_at = folder.sort_order;
+            prepared.content.body = serde_json::to_string(&folder).map_err(wrong)?;
+        }
+        Kind::EmailLabel => {
+            let mut label: Label = body.read().map_err(wrong)?;
+            aside.counts = Some((label.total_count.take(), label.unread_count.take()));
+            prepared.content.body = serde_json::to_string(&label).map_err(wrong)?;
+        }
+        _ if item.partial => {
+            let mut fields: Map<String, Value> = body.read().map_err(wrong)?;
+            fields.retain(|name, _| CHANGEABLE.contains(&name.as_str()));
+            // It is a message once these are its fields, or it never is.
+            serde_json::from_value::<EmailMessage>(with_time(&fields)).map_err(wrong)?;
+            prepared.partial = Some(fields);
+        }
+        _ => {
+            let mut message: EmailMessage = body.read().map_err(wrong)?;
+            // That only the host knows.
+            (message.tracking, message.delivery) = (None, None);
+            prepared.uid = message.internet_message_id.clone();
+            prepared.content = content(message).map_err(wrong)?;
+            is_whole = true;
+        }
+    }
+    prepared.hash = hash(&prepared.content.body);
+    aside.told = is_whole.then(|| prepared.hash.clone());
+    prepared.aside = aside.text();
+    Ok(prepared)
+}
+
+/// These fields as those of a message.
+fn with_time(fields: &Map<String, Value>) -> Value {
+    let mut message = json!({ "receivedAt": "1970-01-01T00:00:00Z" });
+    if let Some(object) = message.as_object_mut() {
+        object.extend(fields.iter().map(|(name, value)| (name.clone(), value.clone())));
+    }
+    message
+}
+
+pub fn hash(body: &str) -> String {
+    hex::encode(&Sha256::digest(body)[..16])
+}
+
+/// The columns of a message.
+pub fn content(mut message: EmailMessage) -> serde_json::Result<Content> {
+    tidy(&mut message);
+    Ok(Content {
+        sort_at: message.received_at.as_millis(),
+        is_open: message.unread,
+        flags: flags(&message),
+        search_text: search_text(&message),
+        body: serde_json::to_string(&message)?,
+        ..Content::default()
+    })
+}
+
+/// Fields of a message that the host alone knows.
+const OWN: [&str; 2] = ["tracking", "delivery"];
+/// Fields of a draft that the host alone knows, beside those.
+const OWN_OF_DRAFT: [&str; 6] =
+    ["status", "sendAt", "replyToMessageId", "replyMode", "sentMessageId", "sendError"];
+
+/// A message's body with what only we know of it, as it was before. Drafts have fields of their own.
+pub fn with_own(body: String, kind: Kind, before: Option<&str>) -> serde_json::Result<String> {
+    let is_draft = kind == Kind::EmailDraft;
+    // Most messages have none of it.
+    let has_any = before.is_some_and(|b| OWN.iter().any(|f| !b.contains(&format!("\"{f}\":null"))));
+    if !is_draft && !has_any {
+        return Ok(body);
+    }
+    let mut fields: Map<String, Value> = serde_json::from_str(&body)?;
+    let before: Map<String, Value> = before.map(serde_json::from_str).transpose()?.unwrap_or_default();
+    let of_draft = OWN_OF_DRAFT.iter().filter(|_| is_draft);
+    for name in OWN.iter().chain(of_draft) {
+        if let Some(value) = before.get(*name) {
+            fields.insert((*name).to_owned(), value.clone());
+        } else if *name == "status" {
+            fields.insert((*name).to_owned(), json!(DraftStatus::Draft));
+        } else if !fields.contains_key(*name) {
+            fields.insert((*name).to_owned(), Value::Null);
+        }
+    }
+    serde_json::to_string(&fields)
+}
+
+/// What is kept of the body of a message or draft that is gone: it may come back under another name, and then has what is ours again.
+pub fn own_of(body: &str) -> serde_json::Result<String> {
+    let mut fields: Map<String, Value> = serde_json::from_str(body)?;
+    fields.retain(|name, _| OWN.contains(&name.as_str()) || OWN_OF_DRAFT.contains(&name.as_str()));
+    serde_json::to_string(&fields)
+}
+
+/// Nothing is without a bound, and what is read on demand is not kept.
+fn tidy(message: &mut EmailMessage) {
+    message.body = None;
+    message.headers = Vec::new();
+    if let Some((at, _)) = message.snippet.char_indices().nth(SNIPPET) {
+        message.snippet.truncate(at);
+    }
+    for people in
+        [&mut message.from, &mut message.to, &mut message.cc, &mut message.bcc, &mut message.reply_to]
+    {
+        people.truncate(MANY);
+    }
+    message.in_reply_to.truncate(MANY);
+    message.references.truncate(MANY);
+    message.attachments.truncate(ATTACHMENTS);
+    message.keywords.iter_mut().for_each(|k| *k = k.to_lowercase());
+    message.keywords.sort();
+    message.keywords.dedup();
+}
+
+/// What lists look for words in: everybody's names and addresses, subject, snippet, names of files.
+fn search_text(message: &EmailMessage) -> String {
+    let people = [&message.from, &message.to, &message.cc, &message.bcc, &message.reply_to];
+    let of = |a: &EmailAddress| [a.name.clone(), Some(a.email.clone())];
+    let names: Vec<Option<String>> = people.into_iter().flatten().flat_map(of).collect();
+    let files = message.attachments.iter().map(|a| a.filename.as_deref());
+    let texts = [message.subject.as_deref(), Some(message.snippet.as_str())];
+    searchable(texts.into_iter().chain(names.iter().map(Option::as_deref)).chain(files))
+}
+
+/// The id of an attachment: made of its message's and of what the connector calls it, so that nobody has to keep it.
+pub fn attachment_id(message_id: &str, part: &str) -> String {
+    let digest = Sha256::digest(format!("{message_id}\n{part}"));
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    format!("att_{}", ulid::Ulid::from_bytes(bytes))
+}

@@ -1,0 +1,56 @@
+//! A stored draft as the API renders it.
+
+use base::error::Result;
+use model::Instant;
+use model::email::TrackingSettings;
+use model::email::draft::DraftStatus;
+use serde_json::{Map, Value, json};
+use storage::items::Item;
+
+use crate::local_copy::render;
+
+/// What the host keeps of a draft for its author.
+#[derive(Clone, Debug, Default)]
+pub struct Own {
+    pub send_at: Option<Instant>,
+    pub tracking: Option<TrackingSettings>,
+    pub reply_to_message_id: Option<String>,
+    pub reply_mode: Option<model::email::draft::ReplyMode>,
+}
+
+impl Own {
+    pub(crate) fn fields(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("status", json!(DraftStatus::Draft)),
+            ("sendAt", json!(self.send_at)),
+            ("tracking", json!(self.tracking)),
+            ("replyToMessageId", json!(self.reply_to_message_id)),
+            ("replyMode", json!(self.reply_mode)),
+            ("sendError", Value::Null),
+        ]
+    }
+}
+
+/// A draft as it is shown: a message without the time at which it was received.
+pub fn printed(
+    item: &Item,
+    content: Option<&crate::local_copy::mail::render_content::Content>,
+    warnings: &[Value],
+    with_provider_data: bool,
+) -> Result<String> {
+    let text = render::item(item, warnings, with_provider_data);
+    let text = match content {
+        Some(content) => compute::at_once(content.bytes(), || {
+            crate::local_copy::mail::render_content::with_content(&text, content.clone(), false)
+        })?,
+        None => text,
+    };
+    without_time(&text)
+}
+
+/// A printed draft without the time at which its folder got it.
+pub fn without_time(text: &str) -> Result<String> {
+    let mut draft: Map<String, Value> = serde_json::from_str(text)?;
+    draft.shift_remove("receivedAt");
+    Ok(Value::Object(draft).to_string())
+}

@@ -1,0 +1,21 @@
+//! The local copy of what providers hold: normalize, diff, resolve references, upsert, write the log entry. All writers of
+//! provider records go through it.
+
+pub mod change;
+pub mod collection_counts;
+pub mod contact;
+pub mod deduplicate;
+pub mod diff;
+pub mod event_span;
+pub mod isolate;
+pub mod mail;
+pub mod normalize;
+pub mod record;
+pub mod references;
+pub mod render;
+pub mod search_text;
+pub mod stored_warnings;
+pub mod superseded;
+pub mod task;
+pub mod task_parts;
+pub mod upsert;

@@ -1,0 +1,245 @@
+//! What connectors answer, read and made ready to be stored: one function per kind of resource. Derived fields are filled in
+//! here, and names that only the provider knows are taken out: `bind` turns them into ours.
+
+use std::panic::AssertUnwindSafe;
+
+use model::Instant;
+use model::calendar::{Calendar, Event, EventType};
+use model::contacts::{Contact, ContactBook, ContactGroup};
+use model::tasks::{Task, TaskList, TaskStatus};
+use model::wire::{self, JsonText, Source};
+use sha2::{Digest, Sha256};
+
+use crate::app::resource_kind::Kind;
+use crate::app::supervise::said;
+use crate::local_copy::deduplicate::{name_it, unique};
+use crate::local_copy::event_span::bounds;
+use crate::local_copy::record::{Content, MAX_NAME, Prepared, PreparedItem};
+use crate::local_copy::stored_warnings::warned;
+
+/// A connector's sources, ready to be stored. Each by itself: whatever is wrong with one is an error of that source alone.
+pub fn prepared(kind: Kind, sources: Vec<Source>) -> Vec<Prepared> {
+    let prepared = sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source)));
+    unique(kind, prepared.collect())
+}
+
+/// Prepares a source that may be such that the code which reads it panics. That is a fault of this program, and no reason to leave the
+/// other sources unread.
+fn isolated(source: Source, prepare: impl FnOnce(Source) -> Prepared) -> Prepared {
+    let (source_id, provider_etag) = (source.external_id.clone(), source.etag.clone());
+    // Nothing but the source itself goes in, and nothing comes out.
+    std::panic::catch_unwind(AssertUnwindSafe(|| prepare(source))).unwrap_or_else(|panic| {
+        tracing::error!(source = %source_id, panic = %said(panic), "an item panicked the host and is quarantined");
+        let error = ("unreadable".to_owned(), "the item cannot be read by this service".to_owned());
+        Prepared { provider_etag, error: Some(error), deleted: false, ..Prepared::gone(&source_id) }
+    })
+}
+
+/// Parses what a connector returned in a place that holds this kind. A source that does not fit the model becomes an error
+/// of that source alone.
+pub fn prepare(kind: Kind, source: Source) -> Prepared {
+    let mut prepared = Prepared {
+        source_id: source.external_id,
+        provider_etag: source.etag,
+        items: Vec::with_capacity(source.items.len()),
+        error: source.error.map(|e| (e.code, e.message)),
+        previous_id: source.previous_id,
+        deleted: source.deleted,
+    };
+    name_it(&mut prepared);
+    if source.deleted || prepared.error.is_some() {
+        return prepared;
+    }
+    for item in source.items {
+        match item_of(kind, &prepared.source_id, item) {
+            Ok(item) => prepared.items.push(item),
+            Err(e) => {
+                prepared.error =
+                    Some(("bad_output".into(), format!("the connector's answer does not fit: {e}")))
+            }
+        }
+    }
+    if prepared.error.is_some() {
+        // Nothing of it is stored, so nothing of it stands in the way of another source that has the same item.
+        prepared.items.clear();
+    }
+    prepared
+}
+
+/// Longest body of an item in bytes: what no provider has, and nobody could show.
+const MAX_BODY: usize = 1 << 20;
+
+/// Longest fingerprint in bytes: it is in an index, beside the id of a connection.
+const MAX_FINGERPRINT: usize = 1_000;
+
+fn item_of(kind: Kind, source_id: &str, item: wire::Item) -> Result<PreparedItem, String> {
+    let names = [Some(&item.external_id), item.uid.as_ref(), item.series_external_id.as_ref()];
+    if names.into_iter().flatten().any(|name| name.contains('\0')) {
+        return Err("an id contains U+0000".to_owned());
+    }
+    if item.external_id.is_empty() {
+        return Err("items.externalId is missing".to_owned());
+    }
+    if names.into_iter().flatten().any(|name| name.len() > MAX_NAME) {
+        return Err(format!("an id has more than {MAX_NAME} bytes"));
+    }
+    if item.body.as_str().len() > MAX_BODY {
+        return Err(format!("an item has more than {MAX_BODY} bytes"));
+    }
+    let kind = match &item.kind {
+        None => kind,
+        Some(name) => Kind::parse(name)
+            .filter(|k| k.family() == kind.family())
+            .ok_or_else(|| format!("there are no items of kind {name:?} here"))?,
+    };
+    if kind.is_mail() {
+        return crate::local_copy::mail::normalize::prepared(kind, item).map(storable);
+    }
+    let mut content = content(kind, &item.body).map_err(|e| e.to_string())?;
+    content.body = warned(content.body, &item.warnings)?;
+    let mut hasher = Sha256::new_with_prefix(&content.body);
+    for name in &content.refs {
+        hasher.update(b"\n");
+        hasher.update(name);
+    }
+    Ok(storable(PreparedItem {
+        kind,
+        fingerprint: fingerprint(kind, source_id, &item, &content),
+        uid: uid(kind, &item),
+        external_id: item.external_id,
+        series_external_id: item.series_external_id,
+        hash: hex::encode(&hasher.finalize()[..16]),
+        provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
+        content,
+        aside: None,
+        partial: None,
+    }))
+}
+
+/// Takes out of texts that are only looked through what PostgreSQL cannot store. In the body it is written as an escape.
+fn storable(mut item: PreparedItem) -> PreparedItem {
+    item.content.sort_text.retain(|c| c != '\0');
+    item.content.search_text.retain(|c| c != '\0');
+    item
+}
+
+/// What stays when another program gives the item's object another name: the kind, the instance, the name inside the object (nothing; `#…`
+/// for an exception), and the UID. None where there is no UID, or it is no UID that anybody would write. As in
+/// `migrations/0034_item_departures.*.sql`.
+fn fingerprint(kind: Kind, source_id: &str, item: &wire::Item, content: &Content) -> Option<String> {
+    let uid = match kind {
+        Kind::Event => content.i_cal_uid.as_deref(),
+        Kind::Contact | Kind::ContactGroup | Kind::Task => item.uid.as_deref(),
+        _ => None,
+    };
+    let inner = item.external_id.strip_prefix(source_id)?;
+    let instance = content.recurrence_id.as_deref().unwrap_or_default();
+    let print = format!("{}:{instance}{inner}\n{}", kind.as_str(), uid.filter(|uid| !uid.is_empty())?);
+    (print.len() <= MAX_FINGERPRINT && !print.contains('\0')).then_some(print)
+}
+
+/// Events are named by nobody.
+fn uid(kind: Kind, item: &wire::Item) -> Option<String> {
+    matches!(kind, Kind::Contact | Kind::ContactGroup | Kind::Task)
+        .then(|| item.uid.clone().unwrap_or_else(|| item.external_id.clone()))
+}
+
+fn content(kind: Kind, body: &JsonText) -> serde_json::Result<Content> {
+    match kind {
+        Kind::Calendar => {
+            let calendar: Calendar = body.read()?;
+            Ok(Content { body: serde_json::to_string(&calendar)?, ..Content::default() })
+        }
+        Kind::Event => event(body.read()?),
+        Kind::ContactBook => {
+            // Counted here, so that counts say what the lists show.
+            let book = ContactBook { contact_count: None, ..body.read()? };
+            Ok(Content { body: serde_json::to_string(&book)?, ..Content::default() })
+        }
+        Kind::Contact => contact(body.read()?),
+        Kind::ContactGroup => group(body.read()?),
+        Kind::TaskList => {
+            let list = TaskList { task_count: None, open_count: None, ..body.read()? };
+            Ok(Content { body: serde_json::to_string(&list)?, ..Content::default() })
+        }
+        Kind::Task => task(body.read()?),
+        // `mail::prepared`.
+        Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => {
+            Ok(Content::default())
+        }
+    }
+}
+
+fn event(mut event: Event) -> serde_json::Result<Content> {
+    event.busy = event.derived_busy();
+    let (sort_at, until_at) = bounds(&event);
+    Ok(Content {
+        is_series: event.event_type == EventType::Series,
+        revision: event.sequence,
+        instance: event.original_start.map(Instant::as_millis),
+        i_cal_uid: event.i_cal_uid.clone(),
+        recurrence_id: event.recurrence_id.clone(),
+        sort_at,
+        until_at,
+        body: serde_json::to_string(&event)?,
+        ..Content::default()
+    })
+}
+
+fn contact(mut contact: Contact) -> serde_json::Result<Content> {
+    crate::local_copy::contact::derive(&mut contact);
+    let refs = std::mem::take(&mut contact.group_ids);
+    contact.book_id = None;
+    Ok(Content {
+        sort_text: crate::local_copy::contact::sort_text(contact.display_name.as_deref()),
+        search_text: crate::local_copy::contact::search_text(&contact),
+        keys: crate::local_copy::contact::keys(&contact),
+        body: serde_json::to_string(&contact)?,
+        refs,
+        ..Content::default()
+    })
+}
+
+fn group(mut group: ContactGroup) -> serde_json::Result<Content> {
+    let refs = group.contact_ids.take().unwrap_or_default();
+    group.contact_ids = Some(Vec::new());
+    group.book_id = None;
+    group.member_count = 0;
+    Ok(Content {
+        sort_text: crate::local_copy::contact::sort_text(Some(&group.name)),
+        search_text: crate::local_copy::contact::group_search_text(&group),
+        body: serde_json::to_string(&group)?,
+        refs,
+        ..Content::default()
+    })
+}
+
+fn task(mut task: Task) -> serde_json::Result<Content> {
+    let refs = task.parent_id.take().into_iter().collect();
+    task.task_list_id = None;
+    Ok(Content {
+        sort_text: crate::local_copy::task::sort_text(task.position.as_deref()),
+        search_text: crate::local_copy::task::search_text(&task),
+        is_open: !matches!(task.status, TaskStatus::Completed | TaskStatus::Cancelled),
+        body: serde_json::to_string(&task)?,
+        refs,
+        ..Content::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_that_panics_is_an_error_of_its_own() {
+        let source = Source { external_id: "a".into(), etag: Some("1".into()), ..Source::default() };
+        let hostile = |source: Source| -> Prepared {
+            panic!("{}", "202é0301".get(..source.external_id.len() + 3).expect("whole characters"))
+        };
+        let prepared = isolated(source, hostile);
+        assert_eq!((prepared.source_id.as_str(), prepared.provider_etag.as_deref()), ("a", Some("1")));
+        assert_eq!(prepared.error.expect("an error").0, "unreadable");
+        assert!(!prepared.deleted, "what was read of it earlier stays");
+    }
+}

@@ -1,0 +1,80 @@
+//! A record of a provider, normalized and ready to be compared with what is stored.
+
+use serde_json::Value;
+use storage::items::Key;
+
+use crate::app::resource_kind::Kind;
+
+/// A source, parsed and hashed before the transaction begins.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    pub source_id: String,
+    pub provider_etag: Option<String>,
+    pub items: Vec<PreparedItem>,
+    /// It is there but unreadable: what was read of it earlier stays.
+    pub error: Option<(String, String)>,
+    /// What the provider called it until now.
+    pub previous_id: Option<String>,
+    /// It is gone.
+    pub deleted: bool,
+}
+
+impl Prepared {
+    /// A source that is no longer there.
+    pub fn gone(source_id: &str) -> Self {
+        Prepared {
+            source_id: source_id.to_owned(),
+            provider_etag: None,
+            items: Vec::new(),
+            error: None,
+            previous_id: None,
+            deleted: true,
+        }
+    }
+}
+
+/// An item of it.
+#[derive(Clone, Debug)]
+pub struct PreparedItem {
+    pub kind: Kind,
+    pub external_id: String,
+    pub uid: Option<String>,
+    pub series_external_id: Option<String>,
+    pub hash: String,
+    pub provider_data: Option<String>,
+    pub content: Content,
+    pub fingerprint: Option<String>,
+    /// What is kept beside its version.
+    pub aside: Option<String>,
+    /// Only these fields are told of it; `content` is empty. Of messages alone.
+    pub partial: Option<serde_json::Map<String, Value>>,
+}
+
+/// What is stored of its body.
+#[derive(Clone, Debug, Default)]
+pub struct Content {
+    /// JSON, without what is a column, and without the names in `refs`; with warnings as `warned` has them.
+    pub body: String,
+    pub is_series: bool,
+    pub sort_at: i64,
+    pub until_at: i64,
+    pub sort_text: String,
+    pub search_text: String,
+    pub is_open: bool,
+    /// Of messages: see `storage::mail::flag`.
+    pub flags: i64,
+    /// The items of the collection that it names, as the provider names them.
+    pub refs: Vec<String>,
+    pub keys: Vec<Key>,
+    /// Of events: the revision (RFC 5545 section 3.8.7.4); of two that are one the higher counts.
+    pub revision: i64,
+    /// Of an exception: which instance of its series it is.
+    pub instance: Option<i64>,
+    /// Of events: the UID, and of an exception its recurrence id.
+    pub i_cal_uid: Option<String>,
+    pub recurrence_id: Option<String>,
+}
+
+/// Longest name of a source or an item in bytes: what fits into an entry of PostgreSQL's index, of a third of a page of 8 KiB, with room
+/// for what else is in it.
+pub(crate) const MAX_NAME: usize = 2_000;

@@ -1,0 +1,74 @@
+//! The ids of a task's steps and links.
+
+use base::error::Result;
+use base::ids;
+use model::Instant;
+use model::tasks::Task;
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use storage::Tx;
+use storage::items::{self, Item, Part};
+
+use crate::app::App;
+
+/// Steps are stored under this name.
+pub const STEP: &str = "checklist_item";
+
+/// Links are stored under this name.
+pub const LINK: &str = "task_link";
+
+/// Whether a stored task has any; the text is looked at, because most have none.
+pub fn has_parts(body: &str) -> bool {
+    !(body.contains("\"checklistItems\":[]") && body.contains("\"links\":[]"))
+}
+
+/// Puts our ids for the provider's, makes those that are missing, and fills in what belongs to them.
+pub async fn bind_parts(tx: &mut Tx, app: &App, item: &Item, task: &mut Task) -> Result<()> {
+    if task.checklist_items.is_empty() && task.links.is_empty() {
+        return Ok(());
+    }
+    let mut known = items::parts_of(&mut *tx, &item.id).await?;
+    let before = known.len();
+    let mut part = |kind: &'static str, id: ids::Kind, external_id: &str| -> Part {
+        // An id of ours comes from a body that was bound before.
+        let found =
+            known.iter().find(|p| p.kind == kind && (p.external_id == external_id || p.id == external_id));
+        found.cloned().unwrap_or_else(|| {
+            let new = Part {
+                id: app.new_id(id),
+                kind: kind.to_owned(),
+                external_id: external_id.to_owned(),
+                created_at: app.now(),
+            };
+            known.push(new.clone());
+            new
+        })
+    };
+    for step in &mut task.checklist_items {
+        let part = part(STEP, ids::Kind::ChecklistItem, &step.id);
+        step.id = part.id;
+        step.task_id.clone_from(&item.id);
+        step.created_at = or_else(step.created_at, part.created_at);
+        step.etag = String::new();
+        step.etag = etag(step)?;
+    }
+    for link in &mut task.links {
+        let part = part(LINK, ids::Kind::TaskLink, &link.id);
+        link.id = part.id;
+        link.task_id.clone_from(&item.id);
+        link.created_at = or_else(link.created_at, part.created_at);
+    }
+    items::put_parts(tx, item, &known[before..]).await?;
+    Ok(())
+}
+
+/// A provider that does not say when it was made: when we first saw it.
+pub(crate) fn or_else(told: Instant, seen: i64) -> Instant {
+    if told == Instant::default() { Instant::from_millis(seen) } else { told }
+}
+
+/// The version of a part: what it says.
+pub(crate) fn etag(part: &impl Serialize) -> Result<String> {
+    let text = serde_json::to_string(part)?;
+    Ok(format!("\"{}\"", hex::encode(&Sha256::digest(text)[..8])))
+}

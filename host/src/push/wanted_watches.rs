@@ -1,0 +1,104 @@
+//! What providers are to be asked to watch: what clients follow.
+
+use std::collections::BTreeSet;
+
+use base::error::{Error, Result};
+use storage::connections::Connection;
+use storage::watches::{self, Watch};
+use storage::{items, jobs, sync_states};
+
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::watch_expiry::present;
+use crate::connections::watch_reach;
+use crate::sync::schedule::{ConnectionJob, MAX_WATCHED, parts, renew_job};
+use crate::sync::scope::Scope;
+
+/// A watch that was started or renewed within this time is not renewed again for a client, ms: at a provider that cannot renew, each
+/// renewal is another watch.
+const RENEWED_WITHIN_MS: i64 = 60_000;
+
+/// Sees to it that a scope that clients follow is watched, where its provider can do that. Jobs that are there stay as they are.
+pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+    if !watch_reach::can_watch(app, &connection.provider) {
+        return Ok(());
+    }
+    let scope_ids = parts(app, connection, scope, MAX_WATCHED).await?;
+    let mut wanted: Vec<ConnectionJob> =
+        scope_ids.iter().map(|scope_id| renew_job(connection, scope.surface(), scope_id)).collect();
+    let ids: Vec<String> = wanted.iter().map(ConnectionJob::id).collect();
+    let there: BTreeSet<String> =
+        watches::planned(app.db.reader(), &ids).await?.into_iter().map(|job| job.id).collect();
+    wanted.retain(|job| !there.contains(&job.id()));
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let (connection, now) = (connection.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                for job in &wanted {
+                    jobs::ensure(tx, &job.due(&connection, Some(now)), now).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}
+
+/// What a provider is to be asked to watch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The collection's external id; none for the mailbox, or for the account's collections themselves.
+    pub collection: Option<String>,
+}
+
+/// What is to be watched there. None: nobody follows it, it is gone, or the provider cannot notify this service.
+pub async fn wanted(
+    app: &App,
+    connection: &Connection,
+    (surface, scope_id): (&str, &str),
+) -> Result<Option<Wanted>> {
+    if !watch_reach::can_watch(app, &connection.provider) {
+        return Ok(None);
+    }
+    let is_whole = surface == Kind::ContactBook.surface().as_str();
+    let followed = if is_whole { "" } else { scope_id };
+    let state = sync_states::find(app.db.reader(), &connection.id, surface, followed).await?;
+    if !state.is_some_and(|state| state.followed) {
+        return Ok(None);
+    }
+    if scope_id.is_empty() {
+        return Ok(Some(Wanted { collection: None }));
+    }
+    let item = items::any(app.db.reader(), &connection.tenant, scope_id).await?;
+    let item = item.filter(|item| item.connection_id == connection.id);
+    Ok(item.map(|item| Wanted { collection: Some(item.external_id) }))
+}
+
+/// Has the watches of a scope renewed at once, where there are any and none was just renewed; where one is to be started, that is tried at
+/// once.
+pub async fn renew_now(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+    let of = (scope.surface(), scope.scope_id.as_str());
+    let known = watches::of_scope(app.db.reader(), &connection.id, of).await?;
+    let now = app.now();
+    let is_new = |watch: &Watch| {
+        watch.is_active(now) && watch.renewed_at.is_some_and(|at| at > now - RENEWED_WITHIN_MS)
+    };
+    if present(&known).is_some_and(is_new) {
+        return Ok(());
+    }
+    let ids: Vec<String> = known.into_iter().map(|watch| watch.id).collect();
+    let job = renew_job(connection, of.0, of.1).id();
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                if !ids.is_empty() {
+                    watches::hurry(tx, &ids, now).await?;
+                }
+                watches::wake(tx, &[job], (now, true), now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,86 @@
+//! The rows of watches, as they are made and changed, and what the log tells of them.
+
+use base::ids;
+use model::Instant;
+use model::wire::watch::Watching;
+use storage::connections::Connection;
+use storage::watches::{Status, Watch};
+
+use crate::app::App;
+use crate::app::event_log::{Note, Origin};
+use crate::app::resource_kind::Kind;
+use crate::connections::watch_expiry::renew_at;
+use crate::connections::watch_reach;
+
+/// The row of a watch that the provider is about to be asked for.
+pub fn starting(app: &App, connection: &Connection, (surface, scope_id): (&str, &str)) -> Watch {
+    let id = app.new_id(ids::Kind::Watch);
+    let connector = watch_reach::connector(app, &connection.provider);
+    let push = connector.as_ref().and_then(|connector| connector.manifest.push.as_ref());
+    let names_account = push.is_some_and(|push| push.account.is_some());
+    Watch {
+        tenant: connection.tenant.clone(),
+        connection_id: connection.id.clone(),
+        provider: connection.provider.clone(),
+        surface: surface.to_owned(),
+        scope_id: scope_id.to_owned(),
+        external_id: None,
+        resource: None,
+        account: connection.email.as_ref().filter(|_| names_account).map(|email| email.to_lowercase()),
+        token_hash: app.keyring.watch_token_hash(&app.keyring.watch_token(&id)),
+        status: Status::Starting,
+        expires_at: None,
+        renewed_at: None,
+        due_at: None,
+        last_notified_at: None,
+        created_at: app.now(),
+        updated_at: app.now(),
+        id,
+    }
+}
+
+/// The row of a watch that the provider has started or renewed. Fails where it is over already.
+pub fn active(app: &App, watch: &Watch, watching: Watching) -> Result<Watch, runtime::Error> {
+    let (now, expires_at) = (app.now(), watching.expires_at.as_millis());
+    if expires_at <= now {
+        let detail = "expiresAt is over: the provider has ended the watch already";
+        return Err(runtime::Error::bad_output(detail));
+    }
+    let [random] = app.entropy.bytes::<1>();
+    Ok(Watch {
+        external_id: Some(watching.external_id),
+        resource: watching.resource,
+        status: Status::Active,
+        expires_at: Some(expires_at),
+        renewed_at: Some(now),
+        due_at: Some(renew_at(now, expires_at, random)),
+        updated_at: now,
+        ..watch.clone()
+    })
+}
+
+/// What the log tells of a watch whose end is near, or that is over. None: it is not of a calendar.
+pub fn note(watch: &Watch) -> Option<Note> {
+    if watch.surface != Kind::Calendar.surface().as_str() || watch.scope_id.is_empty() {
+        return None;
+    }
+    let at = |ms: Option<i64>| ms.map(Instant::from_millis);
+    let resource = serde_json::json!({
+        "calendarId": watch.scope_id,
+        "status": watch.status.as_str(),
+        "expiresAt": at(watch.expires_at),
+        "lastNotificationAt": at(watch.last_notified_at),
+    });
+    Some(Note {
+        connection_id: Some(watch.connection_id.clone()),
+        entry_type: format!("calendar.watch.{}", watch.status.as_str()),
+        change_type: "state",
+        resource_type: "calendar.watch",
+        resource_id: watch.scope_id.clone(),
+        parent_id: String::new(),
+        changed_fields: None,
+        etag: None,
+        origin: Origin::System,
+        resource: Some(resource.to_string()),
+    })
+}

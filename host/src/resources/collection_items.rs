@@ -1,0 +1,319 @@
+//! Contacts, groups and tasks: what lies in a collection, one to a source. Created, changed, deleted, listed and read in one way; a
+//! kind says only what is particular to it (`Content`). Events, which can be many to a source, have their own module.
+
+use base::error::{Code, Error, Result, invalid, not_found};
+use base::input::merge_patch;
+use base::input::validate::fault;
+use model::Instant;
+use model::resource::Body;
+use model::wire::{ItemDelete, ItemWrite, Mutated};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use storage::items::{self, Item, List, Seen, Shown};
+use storage::log;
+use storage::sql::Chunk;
+
+use crate::app::App;
+use crate::app::page_cache::Room;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::connections::provider_call::mutate;
+use crate::connections::request_context::Asker;
+use crate::local_copy::render;
+use crate::sync::ensure_fresh;
+use crate::writes::etag::Expected;
+use crate::writes::open_collection::Opened;
+use crate::writes::reconcile::{Done, commit, commit_deletion, conflict, done, gone};
+use crate::writes::response::Change;
+
+/// Rows that one page looks at when a filter drops most of them; the page may then be short.
+const MAX_SCANNED: usize = 20_000;
+
+/// A kind of content.
+pub trait Content: Body + Default + Clone + Serialize + DeserializeOwned + Send + Sync {
+    const KIND: Kind;
+
+    /// What the connector is given.
+    type Args: Serialize + Send + Sync;
+
+    /// Fills in what follows from what was written, adds its fields to `changed`, and checks what was changed. `before` is
+    /// none on a create; `zone` is the collection's.
+    fn complete(
+        &mut self,
+        before: Option<&Self>,
+        changed: &mut Vec<String>,
+        at: (Instant, &str),
+    ) -> Result<()>;
+
+    /// The write as the connector gets it: other items named as the provider names them.
+    fn args(
+        app: &App,
+        asker: &Asker,
+        opened: &Opened,
+        write: ItemWrite<Self>,
+        before: Option<&Self>,
+    ) -> impl Future<Output = Result<Self::Args>> + Send;
+}
+
+/// How a write is to be done.
+#[derive(Clone, Debug)]
+pub struct Manner {
+    pub expected: Expected,
+    /// Unknown fields are refused.
+    pub strict: bool,
+    /// Fields that the provider cannot keep are refused.
+    pub keep_all: bool,
+}
+
+/// Takes the connection out of a create's body: the collection says which it is.
+pub fn own_connection(input: &mut Map<String, Value>, opened: &Opened) -> Result<()> {
+    match input.remove("connectionId") {
+        None | Some(Value::Null) => Ok(()),
+        Some(Value::String(id)) if id == opened.connection.id => Ok(()),
+        Some(_) => {
+            let noun = opened.kind.collection().unwrap_or(opened.kind).noun();
+            let rest = format!("is not the connection of this {noun}; leave it out or correct it");
+            Err(fault("connectionId", &rest))
+        }
+    }
+}
+
+/// Makes one.
+pub async fn create<T: Content>(
+    app: &App,
+    asker: &Asker,
+    opened: &Opened,
+    mut input: Map<String, Value>,
+    manner: Manner,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    own_connection(&mut input, opened)?;
+    let mut write = merge_patch::over(&T::default(), &Value::Null, input, &[])?;
+    write.body.complete(None, &mut write.changed, (app.clock.now(), &opened.zone))?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
+    let args = ItemWrite { strict: manner.keep_all, ..item_write(opened, write.body, write.changed) };
+    let args = T::args(app, asker, opened, args, None).await?;
+    let done = done(app, opened, asker, attempt, T::KIND.ops().create, &args).await?;
+    let change = Change { status: 201, metadata: write.metadata, warnings };
+    commit(app, opened, asker, done, change, attempt).await
+}
+
+fn item_write<T: Content>(opened: &Opened, body: T, changed: Vec<String>) -> ItemWrite<T> {
+    ItemWrite {
+        collection: opened.collection.external_id.clone(),
+        time_zone: Some(opened.zone.clone()),
+        body,
+        changed,
+        ..ItemWrite::default()
+    }
+}
+
+/// Changes one.
+pub async fn update<T: Content>(
+    app: &App,
+    asker: &Asker,
+    (opened, id): (&Opened, &str),
+    input: Map<String, Value>,
+    manner: Manner,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let item = current(app, asker, (opened, T::KIND, id), attempt.resumed).await?;
+    let before: T = serde_json::from_str(&item.body)?;
+    let printed: Value = serde_json::from_str(&render::item(&item, &[], true))?;
+    let mut write = merge_patch::over(&before, &printed, input, &[])?;
+    let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
+    if !(attempt.resumed && write.changed.is_empty()) {
+        manner.expected.check(&item.etag)?;
+    }
+    let change = Change { status: 200, metadata: write.metadata, warnings };
+    if write.changed.is_empty() {
+        return commit(app, opened, asker, Done::nothing(&item.external_id), change, attempt).await;
+    }
+    write.body.complete(Some(&before), &mut write.changed, (app.clock.now(), &opened.zone))?;
+    let args = ItemWrite {
+        source: Some(item.source_id.clone()),
+        if_match: manner.expected.provider_etag(&item),
+        strict: manner.keep_all,
+        ..item_write(opened, write.body, write.changed)
+    };
+    let args = T::args(app, asker, opened, args, Some(&before)).await?;
+    match done(app, opened, asker, attempt, T::KIND.ops().update, &args).await {
+        Ok(done) => commit(app, opened, asker, done, change, attempt).await,
+        Err(e) => Err(conflict(app, asker, opened, &item, e).await),
+    }
+}
+
+/// The item that is about to be changed, as fresh as a read.
+pub async fn current(
+    app: &App,
+    asker: &Asker,
+    (opened, kind, id): (&Opened, Kind, &str),
+    look: bool,
+) -> Result<Item> {
+    ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, look).await?;
+    let item = asker.item(app, kind, id).await?;
+    if item.parent_id == opened.collection.id { Ok(item) } else { Err(not_found(kind.noun())) }
+}
+
+/// Deletes one.
+pub async fn delete(
+    app: &App,
+    asker: &Asker,
+    (opened, kind, id): (&Opened, Kind, &str),
+    expected: Expected,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let item = match current(app, asker, (opened, kind, id), attempt.resumed).await {
+        // An earlier attempt got as far as this.
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        other => other?,
+    };
+    expected.check(&item.etag)?;
+    let args = ItemDelete {
+        collection: opened.collection.external_id.clone(),
+        source: item.source_id.clone(),
+        if_match: expected.provider_etag(&item),
+    };
+    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
+    let op = (kind.surface(), kind.ops().delete);
+    let deleted: Result<Mutated> = mutate(app, &opened.connection, asker, attempt, op, &args).await;
+    let mutated = match deleted {
+        Ok(mutated) => mutated,
+        // Somebody else deleted it first: that is what was asked for.
+        Err(e) if e.code() == Some(Code::NotFound) => {
+            Mutated { sources: vec![gone(&item.source_id)], ..Mutated::default() }
+        }
+        Err(e) => return Err(conflict(app, asker, opened, &item, e).await),
+    };
+    commit_deletion(app, opened, asker, Done { mutated, as_of }, attempt).await
+}
+
+/// The items of the collection that these ids name, in their order; one that names none is a fault of its field.
+pub async fn named(
+    app: &App,
+    asker: &Asker,
+    (opened, kind): (&Opened, Kind),
+    ids: &[String],
+    field: impl Fn(usize) -> String,
+) -> Result<Vec<Item>> {
+    let mut found = Vec::with_capacity(ids.len());
+    for (i, id) in ids.iter().enumerate() {
+        let item = match asker.item(app, kind, id).await {
+            Err(e) if e.code() == Some(Code::NotFound) => None,
+            other => Some(other?),
+        };
+        let Some(item) = item.filter(|item| item.parent_id == opened.collection.id) else {
+            let collection = opened.kind.collection().unwrap_or(opened.kind).noun();
+            let message = format!("{} names no {} of this {collection}", field(i), kind.noun());
+            return Err(invalid(Code::InvalidParameter, field(i), message));
+        };
+        found.push(item);
+    }
+    Ok(found)
+}
+
+/// What the provider calls an item.
+pub fn uid(item: &Item) -> String {
+    item.uid.clone().unwrap_or_else(|| item.external_id.clone())
+}
+
+/// A place in a list: after this sort text and id.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Place {
+    #[serde(rename = "s")]
+    pub sort_text: String,
+    #[serde(rename = "i")]
+    pub id: String,
+}
+
+/// A page of what a list names and `admits` lets through, and where the next begins. `list.after` and `list.limit` are set
+/// here.
+pub async fn list(
+    app: &App,
+    asker: &Asker,
+    list: &List<'_>,
+    (after, limit, raw): (Option<Place>, i64, bool),
+    admits: impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync,
+) -> Result<(Vec<String>, Option<Place>)> {
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut found: Vec<String> = Vec::new();
+    let mut place = after;
+    let mut scanned = 0;
+    loop {
+        // One more than wanted tells whether anything comes after.
+        let chunk = scan(app, asker, list, place.as_ref(), limit + 1, raw, &admits).await?;
+        if scanned > 0 {
+            // Others have their turn between the steps of a long search.
+            tokio::task::yield_now().await;
+        }
+        scanned += chunk.rows.len();
+        let mut rows = chunk.rows.into_iter();
+        while !room.is_full()
+            && let Some((at, text)) = rows.next()
+        {
+            if let Some(text) = text {
+                if !room.take(text.len()) {
+                    return Ok((found, place));
+                }
+                found.push(text);
+            }
+            place = Some(at);
+        }
+        if chunk.is_last && rows.as_slice().is_empty() {
+            return Ok((found, None));
+        }
+        if room.is_full() || scanned >= MAX_SCANNED {
+            // The row that tells whether anything comes after may have been taken.
+            let is_end = rows.as_slice().is_empty()
+                && scan(app, asker, list, place.as_ref(), 1, raw, &admits).await?.rows.is_empty();
+            return Ok((found, place.filter(|_| !is_end)));
+        }
+    }
+}
+
+/// The next rows; the text of each that is listed.
+async fn scan(
+    app: &App,
+    asker: &Asker,
+    list: &List<'_>,
+    after: Option<&Place>,
+    limit: i64,
+    raw: bool,
+    admits: &(impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync),
+) -> Result<Chunk<(Place, Option<String>)>> {
+    let start = Place::default();
+    let after = after.unwrap_or(&start);
+    let list = List { after: (&after.sort_text, &after.id), limit, ..list.clone() };
+    let print = |row: Seen<'_>| {
+        let text = match row.shown {
+            Some(shown) if asker.may_use(shown.connection_id) && admits(&shown)? => {
+                Some(render::shown(&shown, &[], raw))
+            }
+            _ => None,
+        };
+        Ok((Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, text))
+    };
+    Ok(items::read_list(app.db.resources(), &asker.tenant, &list, raw, |row| {
+        print(row).map_err(|e: Error| anyhow::anyhow!(e.to_string()))
+    })
+    .await?)
+}
+
+/// One, of a collection that was freshened.
+pub async fn get(
+    app: &App,
+    asker: &Asker,
+    (kind, id): (Kind, &str),
+    parent_id: Option<&str>,
+    raw: bool,
+) -> Result<Answer> {
+    let read = |row: Shown<'_>| {
+        let is_asked = parent_id.is_none_or(|p| p == row.parent_id) && asker.may_use(row.connection_id);
+        is_asked.then(|| Answer::ok(render::shown(&row, &[], raw)).etag(row.etag))
+    };
+    let found = items::read(app.db.resources(), &asker.tenant, (kind.as_str(), id), raw, read).await?;
+    found.flatten().ok_or_else(|| not_found(kind.noun()))
+}

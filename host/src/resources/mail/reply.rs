@@ -1,0 +1,244 @@
+//! What follows from the message that one answers or forwards: subject, references, recipients, the quoted original and its files.
+
+use std::collections::HashMap;
+
+use base::error::Result;
+use mail::build::{Outgoing, OutgoingFile};
+use mail::threads::{forward_subject, reply_subject};
+use mail::{cid, foreign};
+use model::email::draft::ReplyMode;
+use model::email::{EmailAddress, EmailBody, EmailMessage};
+use storage::connections::Connection;
+
+use crate::app::App;
+use crate::connections::request_context::Asker;
+use crate::resources::mail::files::{taken, within};
+use crate::resources::mail::filter::Fields;
+use crate::resources::mail::{attachments, read};
+use crate::sending::message::Original;
+
+/// Bytes of a text that are taken over from a message that is forwarded.
+const MAX_QUOTED: usize = 512 << 10;
+
+/// What follows from the message that is answered. Recipients come from the caller alone, unless it is for all.
+pub async fn answer(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    original: &Original,
+    outgoing: &mut Outgoing,
+) -> Result<()> {
+    let message: EmailMessage = serde_json::from_str(&original.item.body)?;
+    let subject = message.subject.clone().unwrap_or_default();
+    // Contract silent: what a subject of the caller's means. It stands; only one that is left out follows from the original.
+    let is_named = outgoing.subject.as_deref().is_some_and(|s| !s.trim().is_empty());
+    if original.mode == ReplyMode::Forward {
+        if !is_named {
+            outgoing.subject = Some(foreign::subject(&forward_subject(&subject)));
+        }
+        outgoing.references = message.internet_message_id.clone().into_iter().collect();
+        return forward(app, asker, connection, original, &message, outgoing).await;
+    }
+    if !is_named {
+        outgoing.subject = Some(foreign::subject(&reply_subject(&subject)));
+    }
+    outgoing.in_reply_to = message.internet_message_id.clone().into_iter().collect();
+    // RFC 5322 section 3.6.4.
+    outgoing.references = match message.references.is_empty() {
+        true => message.in_reply_to.iter().take(1).cloned().collect(),
+        false => message.references.clone(),
+    };
+    outgoing.references.extend(message.internet_message_id.clone());
+    if original.mode == ReplyMode::ReplyAll {
+        everybody(connection, &message, outgoing);
+    }
+    Ok(())
+}
+
+/// Adds everybody who is in the conversation but us.
+fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Outgoing) {
+    let own: Vec<String> = connection.addresses.iter().chain(&connection.email).cloned().collect();
+    let is_own = |a: &EmailAddress| {
+        let folded = ::mail::address::folded(&a.email);
+        own.iter().any(|o| ::mail::address::folded(o) == folded)
+            || outgoing.from.iter().any(|f| ::mail::address::folded(&f.email) == folded)
+    };
+    let senders = if message.reply_to.is_empty() { &message.from } else { &message.reply_to };
+    // An answer to what we sent ourselves goes to whom that went to.
+    let is_ours = senders.iter().all(is_own);
+    let to: Vec<&EmailAddress> = match is_ours {
+        true => message.to.iter().collect(),
+        false => senders.iter().chain(&message.to).collect(),
+    };
+    let others = |people: Vec<&EmailAddress>| -> Vec<EmailAddress> {
+        people
+            .into_iter()
+            .filter(|a| !is_own(a) && ::mail::address::check(&a.email).is_ok())
+            .map(foreign::address)
+            .collect()
+    };
+    let (to, cc) = (others(to), others(message.cc.iter().collect()));
+    let mut seen: Vec<String> = [&outgoing.to, &outgoing.cc, &outgoing.bcc]
+        .into_iter()
+        .flatten()
+        .map(|a| ::mail::address::folded(&a.email))
+        .collect();
+    for (list, people) in [(&mut outgoing.to, to), (&mut outgoing.cc, cc)] {
+        for person in people {
+            let folded = ::mail::address::folded(&person.email);
+            if !seen.contains(&folded) {
+                seen.push(folded);
+                list.push(person);
+            }
+        }
+    }
+}
+
+/// Adds the original below what the caller wrote, and its files.
+async fn forward(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    original: &Original,
+    message: &EmailMessage,
+    outgoing: &mut Outgoing,
+) -> Result<()> {
+    let (item, content) = read::read(app, asker, connection, original.item.clone(), Fields::Full).await?;
+    let body = content.body.unwrap_or_default();
+    compute::at_once(bytes_of(&body), || quote(message, body, outgoing));
+    let mut bytes: usize = outgoing.attachments.iter().map(|f| f.content.len()).sum();
+    for attachment in &message.attachments {
+        let (attachment, part) = attachments::find(&item, &attachment.id)?;
+        let blob = attachments::bytes(app, asker, connection, &item, &part).await?;
+        bytes += usize::try_from(blob.size()).unwrap_or(usize::MAX);
+        within(bytes, "replyToMessageId")?;
+        let content = blob.read(0, usize::try_from(blob.size()).unwrap_or(0)).map_err(anyhow::Error::from)?;
+        outgoing.attachments.push(OutgoingFile { content: content.to_vec(), ..taken(&attachment) });
+    }
+    Ok(())
+}
+
+fn bytes_of(body: &EmailBody) -> usize {
+    [&body.text, &body.html].into_iter().flatten().map(String::len).sum()
+}
+
+/// Adds the original to each of the texts that the caller wrote: to the plain one its text, or that of its HTML; to the HTML its HTML, or
+/// its text. Where the caller wrote neither, it is in the kind that the original has.
+fn quote(message: &EmailMessage, body: EmailBody, outgoing: &mut Outgoing) {
+    let (text, _) = ::mail::read::cut(body.text.unwrap_or_default(), MAX_QUOTED);
+    let (html, _) = ::mail::read::cut(body.html.unwrap_or_default(), MAX_QUOTED);
+    let head = head(message);
+    let is_html = outgoing.html.is_some() || (!html.is_empty() && outgoing.text.is_none());
+    if outgoing.text.is_some() || !is_html {
+        let own = outgoing.text.take().unwrap_or_default();
+        let lines: String = head.iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+        let text = if text.trim().is_empty() { ::mail::html::plain(&html) } else { text.clone() };
+        outgoing.text = Some(format!("{own}\n\n---------- Forwarded message ----------\n{lines}\n{text}"));
+    }
+    if is_html {
+        let own = outgoing.html.take().unwrap_or_default();
+        let rows: String =
+            head.iter().map(|(name, value)| format!("<b>{name}:</b> {}<br>", escaped(value))).collect();
+        let inner = match html.is_empty() {
+            true => format!("<pre>{}</pre>", escaped(&text)),
+            false => passed_on(message, &html),
+        };
+        outgoing.html =
+            Some(format!("{own}<br><br>---------- Forwarded message ----------<br>{rows}<br>{inner}"));
+    }
+}
+
+/// The original's HTML without what could act. Its pictures are named as its files are in the message that is written.
+fn passed_on(message: &EmailMessage, html: &str) -> String {
+    let ids = message.attachments.iter().filter_map(|file| file.content_id.as_deref());
+    let ids: HashMap<&str, String> =
+        ids.filter_map(|id| Some((id, format!("cid:{}", cid::encoded(&foreign::content_id(id)?))))).collect();
+    let cid = |id: &str| ids.get(id).cloned();
+    ::mail::html::safe(html, &::mail::html::Safe { images: true, cid: &cid })
+}
+
+/// The head of a message that is passed on.
+fn head(message: &EmailMessage) -> Vec<(&'static str, String)> {
+    let people = |list: &[EmailAddress]| {
+        let shown = list.iter().take(20).map(|a| match &a.name {
+            Some(name) => format!("{name} <{}>", a.email),
+            None => a.email.clone(),
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let date = message.sent_at.unwrap_or(message.received_at).to_string();
+    let mut head = vec![("From", people(&message.from)), ("Date", date)];
+    head.push(("Subject", message.subject.clone().unwrap_or_default()));
+    head.push(("To", people(&message.to)));
+    if !message.cc.is_empty() {
+        head.push(("Cc", people(&message.cc)));
+    }
+    head
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use ::mail::build::Outgoing;
+    use model::email::{Attachment, EmailAddress, EmailBody, EmailMessage};
+
+    use super::quote;
+
+    const HTML: &str = "<style type='text/css'>p{}</style><p>Look <img src=\"cid:image%201%20(2)%40x\"></p><script>x</script>";
+
+    /// What is sent of an original, below what the caller wrote.
+    fn forwarded(original: (Option<&str>, Option<&str>), own: (Option<&str>, Option<&str>)) -> Outgoing {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        let picture =
+            Attachment { content_id: Some("image 1 (2)@x".into()), inline: true, ..Attachment::default() };
+        let message = EmailMessage {
+            from: vec![EmailAddress { name: Some("<Ann>".into()), email: "ann@x.test".into() }],
+            attachments: vec![picture],
+            ..EmailMessage::default()
+        };
+        let body = EmailBody { text: owned(original.0), html: owned(original.1), ..EmailBody::default() };
+        let mut outgoing = Outgoing { text: owned(own.0), html: owned(own.1), ..Outgoing::default() };
+        quote(&message, body, &mut outgoing);
+        outgoing
+    }
+
+    #[test]
+    fn each_text_that_was_written_has_the_whole_original() {
+        for own in [(Some("see"), None), (None, Some("<i>see</i>")), (Some("see"), Some("<i>see</i>"))] {
+            for original in [
+                (Some("Look"), None),
+                (None, Some(HTML)),
+                (Some("Look"), Some(HTML)),
+                (Some(" "), Some(HTML)),
+            ] {
+                let sent = forwarded(original, own);
+                assert_eq!((sent.text.is_some(), sent.html.is_some()), (own.0.is_some(), own.1.is_some()));
+                for text in [&sent.text, &sent.html].into_iter().flatten() {
+                    assert!(
+                        text.contains("see") && text.contains("ann@x.test") && text.contains("Look"),
+                        "{text}"
+                    );
+                    assert!(!text.contains("script") && !text.contains("p{}"), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_text_of_the_caller_the_original_has_its_own_kind() {
+        let kinds = |sent: Outgoing| (sent.text.is_some(), sent.html.is_some());
+        assert_eq!(kinds(forwarded((Some("Look"), None), (None, None))), (true, false));
+        assert_eq!(kinds(forwarded((None, Some(HTML)), (None, None))), (false, true));
+        assert_eq!(kinds(forwarded((None, None), (None, None))), (true, false));
+    }
+
+    #[test]
+    fn a_picture_is_named_as_its_file_is() {
+        let html = forwarded((None, Some(HTML)), (None, None)).html.expect("the original has HTML");
+        assert!(html.contains("src=\"cid:image%201%20%282%29@x\""), "{html}");
+        assert!(html.contains("&lt;Ann&gt;"), "{html}");
+    }
+}

@@ -1,0 +1,155 @@
+//! Messages out of the outbox, while nobody has them: a deletion that cannot take a message back any more says so.
+
+use base::error::{Code, Error, Result, not_found, refuse};
+use model::Instant;
+use model::email::draft::DraftStatus;
+use model::email::{DeliveryState, EmailMessage, MessageDelivery};
+use serde_json::{Value, json};
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+use storage::{Tx, jobs, outbox as table};
+
+use crate::app::App;
+use crate::app::event_log::Origin;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::local_copy::change::Place;
+use crate::local_copy::mail::host_fields;
+use crate::local_copy::mail::source_names::is_only_here;
+use crate::local_copy::record::Prepared;
+use crate::local_copy::upsert;
+use crate::sending::SEND_JOB;
+use crate::sending::outcome::OUTCOME_UNKNOWN;
+use crate::sending::store_outcome::look_again;
+use crate::writes::response::place;
+
+/// For so long after a scheduled message was sent, a deletion that names no version may be meant to take it back, ms: its caller may not know
+/// yet that it was sent.
+const LATE_CANCEL_MS: i64 = 10 * 60_000;
+
+/// Deletes a message that no provider has. One that waits to be sent is taken back: it is gone, nobody gets it, and the draft that it was is a
+/// draft again. One that was never sent is forgotten. One that was sent leaves a record here, which goes when it is `permanent`.
+///
+/// Fails with `already_sent` when somebody may have the message.
+pub async fn cancel(
+    app: &App,
+    connection: &Connection,
+    item: &Item,
+    permanent: bool,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
+    let (app, attempt, id) = (app.clone(), attempt.clone(), item.id.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            let lock = crate::local_copy::change::lock(tx, &place).await?;
+            let item = items::lock_item(tx, &lock, &id).await?.filter(|item| item.deleted_at.is_none());
+            let item = item.ok_or_else(|| not_found("message"))?;
+            if !is_only_here(&item.source_id) {
+                // It was sent while the caller looked at it.
+                return Err(already_sent());
+            }
+            let source_id = item.source_id.clone();
+            match table::cancel(tx, &lock, &id, app.now()).await? {
+                Some(row) => {
+                    table::forget_contents(tx, &id).await?;
+                    reopen(tx, &app, (&lock, &place), item, row.draft_id.as_deref()).await?;
+                }
+                None => {
+                    let row = table::find(&mut *tx, &place.tenant, &id).await?;
+                    let is_under_way = row.is_some_and(|row| row.next_attempt_at.is_some());
+                    check_record(&item, is_under_way, permanent)?;
+                }
+            }
+            upsert::apply(tx, &app, &lock, &place, &[Prepared::gone(&source_id)]).await?;
+            jobs::remove(tx, &format!("{SEND_JOB}:{id}")).await?;
+            let answer = Answer::no_content();
+            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+            Ok::<_, Error>(answer)
+        })
+    })
+    .await
+}
+
+/// Takes a message back in the transaction of what overtakes it, if nobody has it: it is gone, and nobody gets it. Its job finds nothing to do.
+/// `lock` is that of its connection. False: somebody may have it, or it does not wait to be sent.
+pub async fn withdraw(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    id: &str,
+) -> Result<bool> {
+    let Some(row) = table::cancel(tx, lock, id, app.now()).await? else { return Ok(false) };
+    table::forget_contents(tx, id).await?;
+    let item = items::lock_item(tx, lock, id).await?.filter(|item| item.deleted_at.is_none());
+    if let Some(item) = item {
+        let source_id = item.source_id.clone();
+        reopen(tx, app, (lock, place), item, row.draft_id.as_deref()).await?;
+        upsert::apply(tx, app, lock, place, &[Prepared::gone(&source_id)]).await?;
+    }
+    Ok(true)
+}
+
+/// Fails with `already_sent` where the deletion of a copy among the sent messages would look as if the message had been taken back: while some
+/// recipients still wait for it, and shortly after a scheduled message was sent, unless the caller knows of the copy (`knows_copy`): it names the
+/// version that was sent, or deletes permanently.
+pub fn check_late_cancel(item: &Item, knows_copy: bool, now: i64) -> Result<()> {
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let Some(delivery) = message.delivery else { return Ok(()) };
+    if matches!(delivery.state, DeliveryState::Queued | DeliveryState::Sending) {
+        return Err(already_sent());
+    }
+    let answered = delivery.recipients.iter().filter_map(|recipient| recipient.at);
+    let sent_at = answered.map(Instant::as_millis).max().filter(|_| delivery.send_at.is_some());
+    match sent_at {
+        Some(at) if !knows_copy && now - at < LATE_CANCEL_MS => Err(refuse(
+            Code::AlreadySent,
+            "the message was sent and can no longer be taken back; to delete the copy among the sent messages give its etag, or permanent=true",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn already_sent() -> Error {
+    refuse(Code::AlreadySent, "the message was sent, or is being sent: it can no longer be taken back")
+}
+
+/// Whether the record of a message can go that is not to be taken back.
+fn check_record(item: &Item, is_under_way: bool, permanent: bool) -> Result<()> {
+    if is_under_way {
+        return Err(already_sent());
+    }
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let delivery = message.delivery.unwrap_or_default();
+    let is_unknown = delivery.error.is_some_and(|error| error.code == OUTCOME_UNKNOWN);
+    if permanent || (delivery.state == DeliveryState::Failed && !is_unknown) {
+        return Ok(());
+    }
+    Err(refuse(
+        Code::AlreadySent,
+        "the message was sent, or may have been, and can no longer be taken back; permanent=true deletes what is kept of it here",
+    ))
+}
+
+/// Writes that the message was taken back, and makes a draft of the draft that it was.
+async fn reopen(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    item: Locked<'_, Item>,
+    draft_id: Option<&str>,
+) -> Result<()> {
+    let message: EmailMessage = serde_json::from_str(&item.body)?;
+    let delivery =
+        MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
+    host_fields::set(tx, app, place, item, &[("delivery", json!(delivery))], "updated").await?;
+    let Some(draft_id) = draft_id else { return Ok(()) };
+    if let Some(draft) = items::lock_item(tx, lock, draft_id).await?.filter(|d| d.deleted_at.is_none()) {
+        let fields = [("status", json!(DraftStatus::Draft)), ("sentMessageId", Value::Null)];
+        let draft = host_fields::set(tx, app, place, draft, &fields, "updated").await?;
+        look_again(tx, app, place, &draft).await?;
+    }
+    Ok(())
+}

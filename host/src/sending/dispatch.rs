@@ -1,0 +1,368 @@
+//! One message handed over to its provider, or looked for where an earlier attempt ended nobody knows how.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use ::mail::address::wire;
+use async_trait::async_trait;
+use base::error::{Error, Result};
+use model::email::{EmailAddress, EmailMessage, RecipientDelivery};
+use model::wire::email::{MessageFind, MessageSend, MessageUpdate, Sent};
+use model::wire::{Mutated, Sources};
+use runtime::{self, Blobs, Progress, Surface, Verb};
+use storage::connections::Connection;
+use storage::jobs::{self, Job, LostLease};
+use storage::lane::Lane;
+use storage::outbox::Outgoing;
+use storage::{connections as connection_table, items, log, outbox as table};
+
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::call::{self, Op, Options as CallOptions, Reply};
+use crate::connections::call_target::Target;
+use crate::connections::provider_call::failed;
+use crate::connections::{self, throttle};
+use crate::local_copy::mail::draft_state::is_gone;
+use crate::local_copy::mail::source_names::is_only_here;
+use crate::sending::outcome::{self, Outcome};
+use crate::sending::store_outcome;
+use crate::sending::{Options, is_open};
+use crate::writes::provider_records::reference;
+
+/// The step after which the provider may have the message (`wit/tcp.wit`, `progress`).
+const HANDED_OVER: &str = "handed-over";
+/// The step that the provider took it.
+const ACCEPTED: &str = "accepted";
+/// Waits between attempts to write what became of a message, ms.
+const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
+/// When a message is looked at again that was another's at the last moment, ms.
+const LOOK_AGAIN_MS: i64 = 5_000;
+
+/// After this many attempts a message is given up of which none came to an end (they took too long, or took the host with them): more than the
+/// schedule of retries has, and fewer than the hosts that a job may lose (`lost_jobs::MAX_CRASHES`).
+const MOST_ATTEMPTS: i64 = 18;
+
+/// How the turn of a message ended.
+pub enum Ended {
+    /// Nothing is to be done on the message any more.
+    Settled,
+    /// It could not be tried; another turn is due then, in milliseconds since 1970.
+    Waits(i64),
+    /// What became of it is written, and with it the end of the turn.
+    Committed,
+}
+
+/// Works on the message of a job. `must_finish` is set while the provider may have it and what became of it is not written.
+pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<Ended> {
+    let Some(row) = table::find(app.db.reader(), &job.tenant, job.key()).await? else {
+        return Ok(Ended::Settled);
+    };
+    match row.next_attempt_at {
+        None => return Ok(Ended::Settled),
+        Some(at) if at > app.now() => return Ok(Ended::Waits(at)),
+        Some(_) => {}
+    }
+    let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
+    // What is left of an account that was disconnected goes by itself.
+    let Some(connection) = found else { return Ok(Ended::Settled) };
+    if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id).await? {
+        // The provider wants to be left alone: the message waits, and has not been tried.
+        return Ok(Ended::Waits(until));
+    }
+    let Some(row) = begin(app, job).await? else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
+    let outcome = match row.handed_over_at {
+        None if row.attempts > MOST_ATTEMPTS => {
+            let message = "no attempt to hand the message over came to an end".into();
+            Some(Outcome::Failed { code: "internal_error".into(), message })
+        }
+        None => {
+            let (app_of_mark, job) = (app.clone(), job.clone());
+            let (must_finish, lane) = (must_finish.clone(), Lane::current());
+            let mark = Mark { app: app_of_mark, job, must_finish, lane };
+            attempt(app, &connection, &row, mark).await?
+        }
+        Some(_) if row.is_accepted() => Some(Outcome::Accepted),
+        Some(_) => Some(look(app, &connection, &row).await?),
+    };
+    let Some(outcome) = outcome else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let is_taken = matches!(&outcome, Outcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
+    let is_kept = keep(app, &row, (job, as_of), outcome).await?;
+    must_finish.store(false, Ordering::Release);
+    if !is_kept {
+        return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS));
+    }
+    if is_taken && let Err(e) = mark_original(app, &row).await {
+        tracing::warn!(message = %row.id, error = %e, "the message that was answered could not be marked");
+    }
+    Ok(Ended::Committed)
+}
+
+async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
+    let (job, now) = (job.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let row = table::begin(tx, job.key(), job.fence, now).await?;
+                // A turn that was taken over while its host stood still must not take the message from the one after it.
+                jobs::check_fence(tx, &job, None, now).await?;
+                Ok(row)
+            })
+        })
+        .await
+}
+
+/// Writes what became of an attempt, and again where the database fails: nobody could find that out afterwards.
+async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Outcome) -> Result<bool> {
+    for wait in WRITE_AGAIN_AFTER_MS {
+        match store_outcome::keep(app, row, (job, as_of), outcome.clone()).await {
+            Err(Error::Internal(e)) if e.is::<LostLease>() => return Err(Error::Internal(e)),
+            Err(e) => {
+                tracing::warn!(message = %row.id, error = %e, "what became of a message cannot be written yet")
+            }
+            kept => return kept,
+        }
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+    }
+    store_outcome::keep(app, row, (job, as_of), outcome).await
+}
+
+/// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not tried again.
+async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
+    let options: Options = serde_json::from_str(&row.options)?;
+    let Some(id) = &options.original else { return Ok(()) };
+    let kind = Kind::EmailMessage.as_str();
+    let Some(item) = items::find(app.db.reader(), &row.tenant, kind, id).await? else { return Ok(()) };
+    let connection = connections::find(app, &row.tenant, &row.connection_id).await?;
+    if connections::granted(&connection, "email.write").is_err() || is_only_here(&item.source_id) {
+        return Ok(());
+    }
+    let args = MessageUpdate {
+        message: reference(&item),
+        answered: (!options.is_forward).then_some(true),
+        forwarded: options.is_forward.then_some(true),
+        ..MessageUpdate::default()
+    };
+    let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.update" };
+    let call_options = CallOptions {
+        idempotency_key: Some(format!("{}/original", row.id)),
+        background: true,
+        ..CallOptions::default()
+    };
+    let target = Target::of(app, &connection)?;
+    let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
+    let reply: Result<Reply<Mutated>, runtime::Error> =
+        call::run(app, &target, op, &args, call_options).await;
+    match reply {
+        Ok(reply) => {
+            crate::writes::store_read::keep(app, &connection, reply.body.sources, as_of).await.map(|_| ())
+        }
+        Err(e) => Err(failed(app, &connection, &e).await),
+    }
+}
+
+/// Notes on disk how far the provider has the message.
+struct Mark {
+    app: App,
+    job: Job,
+    must_finish: Arc<AtomicBool>,
+    /// The lane of the turn: a call may run on threads that do not know it.
+    lane: Lane,
+}
+
+impl Mark {
+    /// The provider is about to get the message. Fails when it must not.
+    async fn handed_over(&self) -> anyhow::Result<()> {
+        // First, so that a stop that comes now waits.
+        self.must_finish.store(true, Ordering::Release);
+        let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
+        let noted: anyhow::Result<bool> = self
+            .app
+            .db
+            .write(move |tx| Box::pin(async move { table::handed_over(tx, &id, fence, now).await }))
+            .await;
+        let is_ours = matches!(noted, Ok(true));
+        self.must_finish.store(is_ours, Ordering::Release);
+        anyhow::ensure!(noted?, "the message was taken back, or another attempt has it");
+        Ok(())
+    }
+
+    /// The provider has said that it took the message. That this cannot be kept is no reason to leave the rest undone.
+    async fn accepted(&self) {
+        let (id, fence, now) = (self.job.key().to_owned(), self.job.fence, self.app.now());
+        let noted: anyhow::Result<bool> = self
+            .app
+            .db
+            .write(move |tx| Box::pin(async move { table::accepted(tx, &id, fence, now).await }))
+            .await;
+        if let Err(e) = noted {
+            tracing::warn!(job = %self.job.id, error = %format!("{e:#}"), "that a message was taken cannot be kept yet");
+        }
+    }
+}
+
+#[async_trait]
+impl Progress for Mark {
+    async fn reached(&self, step: &str) -> anyhow::Result<()> {
+        let lane = self.lane.clone();
+        match step {
+            HANDED_OVER => lane.scope(self.handed_over()).await,
+            ACCEPTED => {
+                lane.scope(self.accepted()).await;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Hands it over. None: it was taken back meanwhile, or another attempt has it.
+async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark) -> Result<Option<Outcome>> {
+    let target = match target(app, connection) {
+        Ok(target) => target,
+        Err(outcome) => return Ok(Some(outcome)),
+    };
+    let options: Options = serde_json::from_str(&row.options)?;
+    let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
+    let open = recipients.iter().filter(|recipient| is_open(recipient));
+    let to: Vec<String> = open.map(|recipient| wire(&recipient.email).into_owned()).collect();
+    if to.is_empty() {
+        // A report came since the last attempt: nobody waits for the message any more.
+        return Ok(Some(Outcome::Told(Box::default())));
+    }
+    let blobs = Blobs::default();
+    let message = table::pieces(app.db.reader(), &row.id).await?.concat();
+    if message.is_empty() {
+        // Either it was taken back a moment ago, which the outcome finds out, or its bytes are lost.
+        let (code, message) = ("empty_message".into(), "the message has no content and was not sent".into());
+        return Ok(Some(Outcome::Failed { code, message }));
+    }
+    let Some(blob) = blobs.create(message.as_bytes(), mime()) else {
+        let message = "there is no room for the message now".into();
+        return Ok(Some(Outcome::Later { code: "overloaded".into(), message, retry_after_ms: None }));
+    };
+    let sent_blob = sent_copy(app, row, (&options, &message), &blobs).await?;
+    let draft = match &row.draft_id {
+        None => None,
+        Some(id) => items::find(app.db.reader(), &row.tenant, Kind::EmailDraft.as_str(), id).await?,
+    };
+    let args = MessageSend {
+        blob,
+        internet_message_id: row.internet_message_id.clone(),
+        from: EmailAddress { email: wire(&options.from.email).into_owned(), name: options.from.name },
+        recipients: to,
+        save_to_sent: options.save_to_sent,
+        sent_blob,
+        draft: draft.filter(|d| !is_gone(d)).map(|d| reference(&d)),
+    };
+    drop(message);
+    // A provider that knows the key would only repeat what it said of these recipients before.
+    let key = match options.rounds {
+        0 => row.id.clone(),
+        rounds => format!("{}/{rounds}", row.id),
+    };
+    let fence = mark.job.fence.to_string();
+    let call_options = CallOptions {
+        idempotency_key: Some(key),
+        background: true,
+        blobs,
+        progress: Some(Arc::new(mark)),
+        ..CallOptions::default()
+    };
+    let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.send" };
+    let reply: Result<Reply<Sent>, runtime::Error> = call::run(app, &target, op, &args, call_options).await;
+    match reply {
+        Ok(reply) => {
+            connections::state::note(app, connection, Ok(())).await;
+            Ok(Some(Outcome::Told(Box::new(reply.body))))
+        }
+        Err(e) if throttle::is_held(&e) => Ok(Some(Outcome::Held { retry_after_ms: e.retry_after_ms })),
+        Err(e) => not_told(app, connection, (row, &fence), &e).await,
+    }
+}
+
+/// How the connection's provider is called. Where it cannot be now, what that means for a message.
+fn target<'a>(app: &App, connection: &'a Connection) -> Result<Target<'a>, Outcome> {
+    let usable = connections::usable(connection);
+    usable.and_then(|()| Target::of(app, connection)).map_err(|e| {
+        let message = match e.code() {
+            Some(_) => e.to_string(),
+            None => {
+                tracing::error!(connection = %connection.id, error = %e, "the credentials of an account cannot be used");
+                "the account cannot be used now".to_owned()
+            }
+        };
+        Outcome::Later { code: "connection_inactive".into(), message, retry_after_ms: None }
+    })
+}
+
+/// What a call that failed means for the message. None: the turn no longer has it, and that the call was ended is not the provider's fault.
+async fn not_told(
+    app: &App,
+    connection: &Connection,
+    (row, fence): (&Outgoing, &str),
+    e: &runtime::Error,
+) -> Result<Option<Outcome>> {
+    let now = table::find(app.db.reader(), &row.tenant, &row.id).await?;
+    let Some(now) = now.filter(|now| now.claimed_by.as_deref() == Some(fence)) else { return Ok(None) };
+    let error = failed(app, connection, e).await;
+    Ok(Some(match now.is_accepted() {
+        true => Outcome::Accepted,
+        false => outcome::of_error(e, &error, now.handed_over_at.is_some()),
+    }))
+}
+
+fn mime() -> Option<String> {
+    Some("message/rfc822".to_owned())
+}
+
+/// The sender's own copy, where it is another than the message: its blob.
+async fn sent_copy(
+    app: &App,
+    row: &Outgoing,
+    (options, message): (&Options, &str),
+    blobs: &Blobs,
+) -> Result<Option<String>> {
+    if !options.save_to_sent {
+        return Ok(None);
+    }
+    let copy = table::pieces(app.db.reader(), &table::copy_of(&row.id)).await?.concat();
+    if !copy.is_empty() {
+        return Ok(blobs.create(copy.as_bytes(), mime()));
+    }
+    let Some((at, field)) = &options.bcc else { return Ok(None) };
+    let (head, rest) = message.split_at_checked(*at).unwrap_or((message, ""));
+    Ok(blobs.create([head, field, rest].concat().as_bytes(), mime()))
+}
+
+/// Looks for a message that an earlier attempt may have handed over.
+async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<Outcome> {
+    let kept: Options = serde_json::from_str(&row.options)?;
+    if !kept.save_to_sent {
+        // What an earlier attempt has left would be found just as well.
+        return Ok(Outcome::NotFound { message: "no copy of it was to be kept".into() });
+    }
+    let args = MessageFind { internet_message_id: row.internet_message_id.clone() };
+    let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.find" };
+    let target = match Target::of(app, connection) {
+        Ok(target) => target,
+        Err(e) => return Ok(Outcome::NotFound { message: e.to_string() }),
+    };
+    let options = CallOptions { background: true, ..CallOptions::default() };
+    let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
+    Ok(match reply {
+        Ok(reply) => {
+            let is_sent = |source: &model::wire::Source| {
+                source.items.iter().any(|item| item.body.read::<EmailMessage>().is_ok_and(|m| !m.draft))
+            };
+            let sources: Vec<_> = reply.body.sources.into_iter().filter(is_sent).collect();
+            match sources.is_empty() {
+                true => Outcome::NotFound { message: "the message is not among those that were sent".into() },
+                false => Outcome::Found(sources),
+            }
+        }
+        Err(e) if throttle::is_held(&e) => Outcome::Held { retry_after_ms: e.retry_after_ms },
+        Err(e) => Outcome::NotFound { message: e.message },
+    })
+}

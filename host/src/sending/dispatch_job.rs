@@ -1,0 +1,28 @@
+//! The kind `send`: hands a message over to its provider (`sending::dispatch`). The job is enqueued with the message, and deleted with the
+//! outcome that ends its way, in one transaction each.
+
+use base::error::Result;
+use storage::wakes::JobClass;
+
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::sending::SEND_JOB;
+use crate::sending::dispatch::{self, Ended};
+
+/// The kind. What a provider says of a message has a schedule of its own; `retry` is for turns that could write nothing.
+pub const SEND: JobKind = JobKind {
+    name: SEND_JOB,
+    class: JobClass::Send,
+    // A call of a connector takes a minute at most, and can wait a little for room before.
+    deadline_ms: Some(120_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 5_000, longest_ms: 10 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+async fn run(turn: &Turn) -> Result<Next> {
+    Ok(match dispatch::one(&turn.app, &turn.job, &turn.must_finish).await? {
+        Ended::Settled => Next::Done,
+        Ended::Waits(until) => Next::PutOff(until),
+        Ended::Committed => Next::Committed,
+    })
+}

@@ -1,0 +1,32 @@
+//! A message that is ready to be sent.
+
+use mail::build::{Built, Outgoing};
+use model::email::draft::ReplyMode;
+use storage::items::Item;
+
+/// The message that one answers or forwards.
+pub struct Original {
+    pub item: Item,
+    pub mode: ReplyMode,
+}
+
+/// A message that can be sent.
+pub struct Composed {
+    pub outgoing: Outgoing,
+    pub built: Built,
+    pub original: Option<Original>,
+}
+
+impl Composed {
+    /// Everybody whom it goes to, once each.
+    pub fn recipients(&self) -> Vec<String> {
+        let o = &self.outgoing;
+        let mut found: Vec<String> = Vec::new();
+        for person in o.to.iter().chain(&o.cc).chain(&o.bcc) {
+            if !found.iter().any(|f| ::mail::address::folded(f) == ::mail::address::folded(&person.email)) {
+                found.push(person.email.clone());
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,217 @@
+//! What an attempt to send a message came to, and what that makes of the message.
+
+use base::error::{Error, Result};
+use model::Instant;
+use model::email::draft::SendError;
+use model::email::{DeliveryState, RecipientDelivery, RecipientStatus};
+use model::wire::Source;
+use model::wire::email::{RecipientOutcome, Sent};
+use storage::outbox::Outgoing;
+
+use crate::app::App;
+use crate::sending::{Options, is_open, state_of};
+
+/// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.
+const RETRY_AFTER_S: [i64; 10] = [15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000];
+/// After how long a message that may have been handed over is looked for again, seconds. Sent folders take their time.
+const LOOK_AFTER_S: [i64; 4] = [5, 30, 120, 600];
+
+/// The longest that a message waits because the provider said so.
+const LONGEST_WAIT_MS: i64 = 3_600_000;
+/// The shortest that it waits where the provider was not asked at all, ms.
+const SHORTEST_HOLD_MS: i64 = 1_000;
+/// The error of a message of which nobody knows whether its provider has it.
+pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
+
+/// How an attempt ended.
+#[derive(Clone)]
+pub enum Outcome {
+    /// The provider said what becomes of each recipient.
+    Told(Box<Sent>),
+    /// It had been handed over: here it is.
+    Found(Vec<Source>),
+    /// It had been handed over, and the provider had said that it takes it. Which recipients it named is lost: all that waited for it count.
+    Accepted,
+    /// It may have been handed over, and is not to be found so far.
+    NotFound { message: String },
+    /// It was not handed over, and may be later.
+    Later { code: String, message: String, retry_after_ms: Option<u64> },
+    /// The provider was not asked, because it wants to be left alone for a while: that is no attempt.
+    Held { retry_after_ms: Option<u64> },
+    /// It will never be.
+    Failed { code: String, message: String },
+}
+
+/// What a failed call means for the message.
+pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Outcome {
+    use runtime::Code;
+
+    let code = error.code().map_or("internal_error", |c| c.as_str()).to_owned();
+    let message = e.message.clone();
+    if is_handed_over && !is_refusal(e) {
+        return Outcome::NotFound { message };
+    }
+    match e.code {
+        Code::Invalid | Code::Forbidden | Code::Unsupported | Code::UnsupportedSurface | Code::Conflict => {
+            Outcome::Failed { code, message }
+        }
+        _ => Outcome::Later { code, message, retry_after_ms: e.retry_after_ms },
+    }
+}
+
+/// The provider got it and said no: the connector says so, or it is in the status. A gateway in between knows less (502, 504), and a
+/// server that broke (500) or gave up waiting (408) may have gone on.
+fn is_refusal(e: &runtime::Error) -> bool {
+    e.is_handed_over() == Some(false) || matches!(e.provider_status, Some(400..=407 | 409..=499 | 503))
+}
+
+/// What is to be kept.
+pub struct Verdict {
+    pub state: DeliveryState,
+    pub recipients: Vec<RecipientDelivery>,
+    pub error: Option<SendError>,
+    pub next_attempt_at: Option<i64>,
+    pub handed_over_at: Option<i64>,
+    pub accepted_at: Option<i64>,
+    pub sources: Vec<Source>,
+    pub options: Options,
+    pub attempts: i64,
+}
+
+pub fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
+    let now = app.clock.now();
+    let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
+    let options: Options = serde_json::from_str(&row.options)?;
+    let error = |code: &str, message: &str| SendError {
+        code: code.to_owned(),
+        message: message.to_owned(),
+        at: Some(now),
+    };
+    let mut verdict = Verdict {
+        state: DeliveryState::Queued,
+        recipients,
+        error: None,
+        next_attempt_at: None,
+        handed_over_at: row.handed_over_at,
+        accepted_at: row.accepted_at,
+        sources: Vec::new(),
+        options,
+        attempts: row.attempts,
+    };
+    match outcome {
+        Outcome::Told(sent) => told(app, row, &mut verdict, *sent),
+        Outcome::Found(sources) => {
+            taken(&mut verdict, now);
+            verdict.sources = sources;
+        }
+        Outcome::Accepted => taken(&mut verdict, now),
+        Outcome::NotFound { message } => match look_after_s(&verdict.options) {
+            Some(seconds) => {
+                verdict.options.looks += 1;
+                verdict.state = DeliveryState::Sending;
+                verdict.handed_over_at = row.handed_over_at.or(Some(app.now()));
+                verdict.next_attempt_at = Some(app.now() + seconds * 1_000);
+            }
+            None => {
+                verdict.state = state_of(&verdict.recipients, true);
+                let why = format!(
+                    "the connection broke while the message was handed over, and it is not to be found: it may have been delivered ({message})"
+                );
+                verdict.error = Some(error(OUTCOME_UNKNOWN, &why));
+            }
+        },
+        Outcome::Held { retry_after_ms } => {
+            verdict.next_attempt_at = Some(app.now() + wait_ms(retry_after_ms).max(SHORTEST_HOLD_MS));
+            match row.handed_over_at {
+                Some(_) => verdict.state = DeliveryState::Sending,
+                None => verdict.attempts -= 1,
+            }
+        }
+        Outcome::Later { code, message, retry_after_ms } => {
+            verdict.error = Some(error(&code, &message));
+            // The provider did not take it, whatever was noted when it was about to get it.
+            verdict.handed_over_at = None;
+            verdict.next_attempt_at =
+                retry_at(app, row).map(|at| at.max(app.now() + wait_ms(retry_after_ms)));
+            if verdict.next_attempt_at.is_none() {
+                verdict.state = state_of(&verdict.recipients, true);
+            }
+        }
+        Outcome::Failed { code, message } => {
+            verdict.error = Some(error(&code, &message));
+            verdict.handed_over_at = None;
+            verdict.state = state_of(&verdict.recipients, true);
+        }
+    }
+    Ok(verdict)
+}
+
+/// It is with the provider: so it is for everybody who still waited for it.
+fn taken(verdict: &mut Verdict, now: Instant) {
+    for recipient in verdict.recipients.iter_mut().filter(|r| is_open(r)) {
+        (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
+    }
+    verdict.state = state_of(&verdict.recipients, true);
+}
+
+/// When a message is looked for the next time, in seconds. None: never, also because there is no copy of this attempt to be found.
+fn look_after_s(options: &Options) -> Option<i64> {
+    LOOK_AFTER_S.get(options.looks as usize).filter(|_| options.save_to_sent).copied()
+}
+
+/// How long the provider wants to be left alone.
+fn wait_ms(retry_after_ms: Option<u64>) -> i64 {
+    retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(0).min(LONGEST_WAIT_MS)
+}
+
+fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
+    let number = usize::try_from(row.attempts - 1).unwrap_or(0);
+    RETRY_AFTER_S.get(number).map(|seconds| app.now() + seconds * 1_000)
+}
+
+/// What the provider said of each recipient.
+fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
+    let now = app.clock.now();
+    // Connectors name recipients as they were asked with.
+    let of = |email: &str| {
+        let asked = ::mail::address::wire(email);
+        sent.recipients.iter().find(|r| r.email.eq_ignore_ascii_case(&asked))
+    };
+    for recipient in &mut verdict.recipients {
+        let is_open = is_open(recipient);
+        let Some(outcome) = of(&recipient.email).filter(|_| is_open) else { continue };
+        recipient.status = status(outcome);
+        recipient.smtp_reply.clone_from(&outcome.reply);
+        recipient.enhanced_status.clone_from(&outcome.enhanced_status);
+        recipient.at = Some(now);
+    }
+    let waits = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Deferred);
+    // What is taken by some is handed over; the rest can be tried again.
+    verdict.handed_over_at = None;
+    verdict.options.rounds += 1;
+    if waits {
+        verdict.next_attempt_at = retry_at(app, row);
+    }
+    if verdict.next_attempt_at.is_none() {
+        for recipient in &mut verdict.recipients {
+            if recipient.status == RecipientStatus::Deferred {
+                recipient.status = RecipientStatus::Bounced;
+            }
+        }
+    }
+    verdict.state = state_of(&verdict.recipients, verdict.next_attempt_at.is_none());
+    if sent.recipients.iter().any(|r| r.accepted) {
+        // There is a copy, or there shall be none.
+        verdict.options.save_to_sent = false;
+        verdict.accepted_at = verdict.accepted_at.max(Some(app.now()));
+    }
+    verdict.sources = sent.sources;
+}
+
+fn status(outcome: &RecipientOutcome) -> RecipientStatus {
+    match (outcome.accepted, outcome.temporary) {
+        (true, _) => RecipientStatus::Accepted,
+        (false, true) => RecipientStatus::Deferred,
+        (false, false) => RecipientStatus::Bounced,
+    }
+}

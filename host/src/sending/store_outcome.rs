@@ -1,0 +1,195 @@
+//! Storing the outcome of an attempt: the message, its draft, its log lines and the end of its job in one transaction.
+
+use base::error::{Error, Result};
+use model::Instant;
+use model::email::draft::{DraftStatus, SendError};
+use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientStatus};
+use model::wire::Source;
+use serde_json::{Value, json};
+use storage::items::{self, Item};
+use storage::jobs::{self, End, Job};
+use storage::locked::ConnectionLock;
+use storage::mail::remove_places;
+use storage::outbox::Outgoing;
+use storage::{Tx, outbox as table, tracking};
+
+use crate::app::App;
+use crate::app::event_log::Origin;
+use crate::app::resource_kind::Kind;
+use crate::local_copy::change::{Place, Superseded};
+use crate::local_copy::mail::host_fields;
+use crate::local_copy::mail::source_names::{OUTGOING, SENT};
+use crate::local_copy::normalize::prepared;
+use crate::local_copy::record::Prepared;
+use crate::local_copy::superseded::note_superseded;
+use crate::local_copy::upsert;
+use crate::sending::outcome::{Outcome, Verdict, verdict};
+use crate::tracking::delivery_state::word;
+
+/// What a message needs after its outcome was written.
+enum Kept {
+    /// Nothing any more.
+    Over,
+    /// Another turn then, in milliseconds since 1970; after the error, if there was one.
+    Until(i64, Option<SendError>),
+    /// Nothing was written: the turn no longer has the message.
+    Lost,
+}
+
+/// Keeps what became of an attempt, and ends the turn of its job. `as_of`: the log's last sequence before the provider was asked. Returns
+/// false, and nothing is kept, when the turn no longer has the message.
+pub async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Outcome) -> Result<bool> {
+    let place = Place {
+        tenant: row.tenant.clone(),
+        connection_id: row.connection_id.clone(),
+        kind: Kind::EmailMessage,
+        parent_id: String::new(),
+        origin: Origin::System,
+    };
+    let (app, job) = (app.clone(), job.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            let now = app.now();
+            match write(tx, &app, &place, (&job, as_of), outcome).await? {
+                Kept::Lost => return Ok(false),
+                Kept::Over => jobs::complete(tx, &job, now).await?,
+                Kept::Until(due_at, error) => {
+                    let last_error = error.map(|e| jobs::error((&e.code, &e.message), now));
+                    let end = End { due_at: Some(due_at), last_error, ..End::default() };
+                    jobs::reschedule(tx, &job, &end, now).await?;
+                }
+            }
+            Ok::<_, Error>(true)
+        })
+    })
+    .await
+}
+
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    place: &Place,
+    (job, as_of): (&Job, i64),
+    outcome: Outcome,
+) -> Result<Kept> {
+    // An account that was disconnected meanwhile leaves nothing to be kept.
+    let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
+    let Some(lock) = lock else { return Ok(Kept::Over) };
+    let Some(row) = table::lock_outgoing(tx, &lock, job.key()).await? else { return Ok(Kept::Over) };
+    // What a report said of the recipients while the message was handed over stays.
+    let verdict = verdict(app, &row, outcome)?;
+    let is_over = verdict.next_attempt_at.is_none();
+    let settled = Outgoing {
+        state: word(verdict.state).to_owned(),
+        recipients: serde_json::to_string(&verdict.recipients)?,
+        options: serde_json::to_string(&verdict.options)?,
+        next_attempt_at: verdict.next_attempt_at,
+        handed_over_at: verdict.handed_over_at,
+        accepted_at: verdict.accepted_at,
+        attempts: verdict.attempts,
+        updated_at: app.now(),
+        ..Outgoing::clone(&row)
+    };
+    if !table::settle(tx, &row, &settled, job.fence).await? {
+        // It was taken back, or another turn has it: what that one finds counts.
+        return Ok(Kept::Lost);
+    }
+    let kept = match verdict.next_attempt_at {
+        Some(at) => Kept::Until(at, verdict.error.clone()),
+        None => Kept::Over,
+    };
+    let is_sent = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Accepted);
+    if is_over {
+        table::forget_contents(tx, &row.id).await?;
+    }
+    if is_sent {
+        tracking::set_sent(tx, &row.id, app.now()).await?;
+    }
+    if let Some(draft_id) = &row.draft_id {
+        keep_draft(tx, app, (&lock, place), draft_id, (&verdict, is_over, is_sent)).await?;
+    }
+    let sources = named(&row, verdict.sources);
+    let superseded = upsert::apply_read(tx, app, (&lock, place), &sources, as_of).await?.superseded;
+    note_superseded(tx, app, place, &superseded).await?;
+    let item = items::lock_item(tx, &lock, &row.id).await?;
+    let Some(item) = item.filter(|item| item.deleted_at.is_none()) else { return Ok(kept) };
+    let delivery = MessageDelivery {
+        state: verdict.state,
+        send_at: row.send_at.map(Instant::from_millis),
+        attempts: verdict.attempts,
+        recipients: verdict.recipients,
+        error: verdict.error,
+    };
+    host_fields::set(tx, app, place, item, &[("delivery", json!(delivery))], event(verdict.state, is_over))
+        .await?;
+    Ok(kept)
+}
+
+/// Has the next pull look for a draft in its mailbox.
+pub async fn look_again(tx: &mut Tx, app: &App, place: &Place, draft: &Item) -> Result<()> {
+    let drafts = Superseded { sources: vec![draft.source_id.clone()], folders: false };
+    note_superseded(tx, app, place, &drafts).await
+}
+
+/// How the change is told.
+fn event(state: DeliveryState, is_over: bool) -> &'static str {
+    match state {
+        DeliveryState::Sent | DeliveryState::PartiallyFailed if is_over => "sent",
+        DeliveryState::Failed if is_over => "send_failed",
+        _ => "updated",
+    }
+}
+
+/// The copy of the message is the message.
+fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<Prepared> {
+    let of_ours = |source: &Source| {
+        source.items.iter().any(|item| {
+            let message = item.body.read::<EmailMessage>();
+            message.is_ok_and(|m| m.internet_message_id.as_deref() == Some(row.internet_message_id.as_str()))
+        })
+    };
+    let first = sources.iter().position(|s| !s.items.is_empty());
+    let at = sources.iter().position(of_ours).or(first);
+    if let Some(source) = at.and_then(|at| sources.get_mut(at)) {
+        source.previous_id = Some(format!("{OUTGOING}{}", row.internet_message_id));
+    }
+    prepared(Kind::EmailMessage, sources)
+}
+
+/// A draft that was sent is kept, though no provider has it: it says which message it became.
+async fn keep_draft(
+    tx: &mut Tx,
+    app: &App,
+    (lock, place): (&ConnectionLock, &Place),
+    draft_id: &str,
+    (verdict, is_over, is_sent): (&Verdict, bool, bool),
+) -> Result<()> {
+    let found = items::lock_item(tx, lock, draft_id).await?;
+    let Some(draft) = found.filter(|d| d.deleted_at.is_none()) else { return Ok(()) };
+    let status = match (is_sent, is_over) {
+        (true, _) => DraftStatus::Sent,
+        (false, true) => DraftStatus::Failed,
+        (false, false) => DraftStatus::Sending,
+    };
+    let error = verdict.error.as_ref().map_or(Value::Null, |e| json!(e));
+    let draft = host_fields::set(
+        tx,
+        app,
+        place,
+        draft,
+        &[("status", json!(status)), ("sendError", error)],
+        "updated",
+    )
+    .await?;
+    if is_sent {
+        // A page that was read before it was sent still has it.
+        items::leave_source(tx, &draft.connection_id, &draft.source_id, (draft.sequence, app.now())).await?;
+        items::set_source(tx, &draft, &format!("{SENT}{}", draft.id)).await?;
+        remove_places(tx, &draft).await?;
+    } else if is_over {
+        // While it was being sent nobody looked whether the mailbox still has it.
+        look_again(tx, app, place, &draft).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,388 @@
+//! Messages into the outbox.
+
+use ::mail::read::message as read_message;
+use base::error::{Code, Error, Result, invalid};
+use model::Instant;
+use model::email::draft::{DraftStatus, ReplyMode};
+use model::email::{
+    DeliveryState, EmailMessage, MessageDelivery, RecipientDelivery, RecipientStatus, TrackingSettings,
+};
+use model::resource::Metadata;
+use serde_json::{Value, json};
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::locked::{ConnectionLock, Locked};
+use storage::outbox::Outgoing;
+use storage::tracking::Record;
+use storage::{Tx, jobs, outbox as table, tracking as tracking_table};
+
+use crate::app::App;
+use crate::app::event_log::Origin;
+use crate::app::resource_kind::Kind;
+use crate::app::stored_response::{Answer, Attempt};
+use crate::local_copy::change::Place;
+use crate::local_copy::mail::host_fields;
+use crate::local_copy::mail::normalize::{content, hash};
+use crate::local_copy::mail::source_names::OUTGOING;
+use crate::local_copy::record::{Prepared, PreparedItem};
+use crate::local_copy::{render, upsert};
+use crate::sending::message::Composed;
+use crate::sending::{Options, send_job, target};
+use crate::tracking;
+use crate::writes::etag::stale;
+use crate::writes::mail;
+use crate::writes::response::place;
+
+/// How a message is to be sent.
+#[derive(Clone, Default)]
+pub struct Submission {
+    pub send_at: Option<Instant>,
+    pub save_to_sent: bool,
+    pub metadata: Metadata,
+    /// The draft that it was.
+    pub draft: Option<Item>,
+    pub tracking: Option<TrackingSettings>,
+    /// The message that the draft answers or forwards.
+    pub answers: Option<String>,
+    pub is_forward: bool,
+    pub warnings: Vec<Value>,
+}
+
+/// Writes a message down to be sent, with the answer to the caller: 202, and the message as it stands.
+pub async fn submit(
+    app: &App,
+    connection: &Connection,
+    composed: Composed,
+    submission: Submission,
+    attempt: &Attempt,
+) -> Result<Answer> {
+    let ready = prepare(app, connection, composed, (submission, Origin::Api)).await?;
+    store(app, ready, attempt).await
+}
+
+/// A message that can be written down to be sent.
+#[derive(Clone)]
+pub struct Ready {
+    place: Place,
+    written: Written,
+    submission: Submission,
+}
+
+impl Ready {
+    /// Where its message is kept.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+}
+
+/// Renders a message, before the transaction that writes it down. `origin` is who caused it, for the log.
+///
+/// # Errors
+/// `missing_field` for a message without recipients.
+pub async fn prepare(
+    app: &App,
+    connection: &Connection,
+    mut composed: Composed,
+    (mut submission, origin): (Submission, Origin),
+) -> Result<Ready> {
+    let recipients = composed.recipients();
+    if recipients.is_empty() {
+        return Err(invalid(Code::MissingField, "to", "to, cc or bcc must name a recipient"));
+    }
+    let later = submission.send_at.filter(|at| at.as_millis() > app.now());
+    let delivery = MessageDelivery {
+        state: DeliveryState::Queued,
+        send_at: later,
+        recipients: recipients.iter().map(|email| queued(email)).collect(),
+        ..MessageDelivery::default()
+    };
+    let message_id = composed.outgoing.message_id.clone();
+    let original = composed.original.take();
+    let from = composed.outgoing.from.first().cloned().unwrap_or_default();
+    let size = composed.built.bytes.len();
+    let render = || rendered(app, composed, &mut submission, &delivery);
+    let rendered = app.compute.run(&connection.tenant.application_id, size, render).await?;
+    let options = Options {
+        from,
+        save_to_sent: submission.save_to_sent,
+        bcc: rendered.bcc,
+        looks: 0,
+        rounds: 0,
+        original: original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
+        is_forward: submission.is_forward || original.is_some_and(|o| o.mode == ReplyMode::Forward),
+    };
+    let row = Outgoing {
+        id: String::new(),
+        tenant: connection.tenant.clone(),
+        connection_id: connection.id.clone(),
+        draft_id: submission.draft.as_ref().map(|d| d.id.clone()),
+        state: "queued".to_owned(),
+        internet_message_id: message_id.clone(),
+        options: serde_json::to_string(&options)?,
+        recipients: serde_json::to_string(&delivery.recipients)?,
+        send_at: later.map(Instant::as_millis),
+        next_attempt_at: Some(later.map_or(app.now(), Instant::as_millis)),
+        attempts: 0,
+        handed_over_at: None,
+        accepted_at: None,
+        claimed_by: None,
+        claimed_until: None,
+        created_at: app.now(),
+        updated_at: app.now(),
+    };
+    let source = prepared(&message_id, rendered.shown)?;
+    let record = rendered.tracked.map(|t| t.record(app, connection));
+    let target = target(connection);
+    let written = Written { row, message: rendered.message, copy: rendered.copy, source, record, target };
+    let place = Place { origin, ..place(connection, Kind::EmailMessage, "") };
+    Ok(Ready { place, written, submission })
+}
+
+/// A message as it is sent, kept and shown.
+struct Rendered {
+    message: String,
+    /// The sender's own copy, where it differs by more than its Bcc.
+    copy: Option<String>,
+    /// Where the sender's copy has its Bcc, and that.
+    bcc: Option<(usize, String)>,
+    shown: EmailMessage,
+    tracked: Option<Tracked>,
+}
+
+/// One copy of a large message is held at a time wherever that can be.
+fn rendered(
+    app: &App,
+    mut composed: Composed,
+    submission: &mut Submission,
+    delivery: &MessageDelivery,
+) -> Result<Rendered> {
+    let tracked_message = tracked(app, &composed, submission)?;
+    let (tracked, sent) = match tracked_message {
+        Some((tracked, sent)) => (Some(tracked), sent),
+        None => (None, None),
+    };
+    composed.outgoing.attachments = Vec::new();
+    let with_bcc = match composed.outgoing.bcc.is_empty() {
+        true => None,
+        false => Some(composed.built.with_bcc()),
+    };
+    let own = with_bcc.as_deref().unwrap_or(&composed.built.bytes);
+    let mut shown = shown(app, own, &composed, delivery)?;
+    shown.tracking = tracked.as_ref().map(|t: &Tracked| t.settings.clone());
+    let (message, copy, bcc) = match (sent, with_bcc) {
+        // The sender's own copy is not tracked: opening it is no open.
+        (Some(sent), own) => (sent, Some(own.unwrap_or(composed.built.bytes)), None),
+        (None, Some(with_bcc)) => {
+            let bcc = bcc(&composed.built.bytes, &with_bcc);
+            (composed.built.bytes, None, bcc)
+        }
+        (None, None) => (composed.built.bytes, None, None),
+    };
+    Ok(Rendered { message: text(message)?, copy: copy.map(text).transpose()?, bcc, shown, tracked })
+}
+
+/// What is written down of a message.
+#[derive(Clone)]
+struct Written {
+    row: Outgoing,
+    message: String,
+    copy: Option<String>,
+    source: Prepared,
+    record: Option<Record>,
+    /// The server that it goes to, for its job.
+    target: String,
+}
+
+fn text(bytes: Vec<u8>) -> Result<String> {
+    Ok(String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("a message that was built is text"))?)
+}
+
+/// A message that is tracked.
+struct Tracked {
+    settings: TrackingSettings,
+    urls: Vec<String>,
+}
+
+impl Tracked {
+    fn record(self, app: &App, connection: &Connection) -> Record {
+        Record {
+            id: self.settings.tracking_id.clone().unwrap_or_default(),
+            tenant: connection.tenant.clone(),
+            connection_id: connection.id.clone(),
+            message_id: String::new(),
+            label: self.settings.label,
+            opens: self.settings.opens,
+            links: self.settings.links,
+            replies: self.settings.replies,
+            urls: json!(self.urls).to_string(),
+            sent_at: None,
+            expires_at: app.now() + tracking::LIFETIME_MS,
+            created_at: app.now(),
+        }
+    }
+}
+
+/// Makes a message trackable as far as it can be, with a warning for what cannot be. The bytes are those with links and picture of
+/// ours; none where it has no HTML.
+fn tracked(
+    app: &App,
+    composed: &Composed,
+    submission: &mut Submission,
+) -> Result<Option<(Tracked, Option<Vec<u8>>)>> {
+    let Some(mut settings) = submission.tracking.take() else { return Ok(None) };
+    for (name, wanted) in [("opens", &mut settings.opens), ("links", &mut settings.links)] {
+        if *wanted && !app.config.can_track() {
+            *wanted = false;
+            submission.warnings.push(json!({
+                "code": "field_not_supported",
+                "message": format!("{name} are not tracked: this service has no public address"),
+                "target": format!("tracking.{name}"),
+            }));
+        }
+    }
+    if !(settings.opens || settings.links || settings.replies) {
+        return Ok(None);
+    }
+    let is_unsubscribe = |name: &str| name.eq_ignore_ascii_case("list-unsubscribe");
+    let headers = composed.outgoing.headers.iter().filter(|h| is_unsubscribe(&h.name));
+    let untouched: Vec<String> = headers
+        .flat_map(|h| h.value.split(','))
+        .map(|u| u.trim().trim_start_matches('<').trim_end_matches('>').to_owned())
+        .collect();
+    let html = composed.outgoing.html.as_deref();
+    let tracked = tracking::track(app, &settings, html, &untouched)?;
+    settings.tracking_id = Some(tracked.id);
+    let bytes = match tracked.html {
+        None => None,
+        Some(html) => {
+            let outgoing = ::mail::build::Outgoing { html: Some(html), ..composed.outgoing.clone() };
+            let built = ::mail::build::build(&outgoing);
+            Some(built.map_err(|e| anyhow::anyhow!("{}: {}", e.field, e.message))?.bytes)
+        }
+    };
+    Ok(Some((Tracked { settings, urls: tracked.urls }, bytes)))
+}
+
+fn queued(email: &str) -> RecipientDelivery {
+    RecipientDelivery {
+        email: email.to_owned(),
+        status: RecipientStatus::Queued,
+        ..RecipientDelivery::default()
+    }
+}
+
+/// Where the copy with Bcc differs from what is sent.
+fn bcc(bytes: &[u8], with_bcc: &[u8]) -> Option<(usize, String)> {
+    let at = bytes.iter().zip(with_bcc).position(|(a, b)| a != b)?;
+    // The fields may begin alike: what was put in begins at the start of its line.
+    let line = bytes[..at].iter().rposition(|b| *b == b'\n').map_or(0, |p| p + 1);
+    let length = with_bcc.len().checked_sub(bytes.len())?;
+    let field = String::from_utf8(with_bcc.get(line..line + length)?.to_vec()).ok()?;
+    Some((line, field))
+}
+
+/// The message as it is shown until the provider has a copy of it.
+fn shown(app: &App, raw: &[u8], composed: &Composed, delivery: &MessageDelivery) -> Result<EmailMessage> {
+    let read = read_message(raw)
+        .map_err(|e| anyhow::anyhow!("a message that was built cannot be read: {}", e.message))?;
+    Ok(EmailMessage {
+        received_at: app.clock.now(),
+        sent_at: read.message.sent_at,
+        importance: composed.outgoing.importance,
+        delivery: Some(delivery.clone()),
+        draft: false,
+        unread: false,
+        size: i64::try_from(raw.len()).unwrap_or(i64::MAX),
+        ..read.message
+    })
+}
+
+fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
+    let source_id = format!("{OUTGOING}{message_id}");
+    let content = content(message)?;
+    let item = PreparedItem {
+        kind: Kind::EmailMessage,
+        external_id: source_id.clone(),
+        uid: Some(message_id.to_owned()),
+        series_external_id: None,
+        hash: hash(&content.body),
+        provider_data: None,
+        content,
+        fingerprint: None,
+        aside: None,
+        partial: None,
+    };
+    Ok(Prepared {
+        source_id,
+        provider_etag: None,
+        items: vec![item],
+        error: None,
+        previous_id: None,
+        deleted: false,
+    })
+}
+
+async fn store(app: &App, ready: Ready, attempt: &Attempt) -> Result<Answer> {
+    let warnings = ready.submission.warnings.clone();
+    let (app, attempt) = (app.clone(), attempt.clone());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            let lock = crate::local_copy::change::lock(tx, &ready.place).await?;
+            let item = submit_in(tx, &app, &lock, ready).await?;
+            let text = render::item(&item, &warnings, false);
+            let answer =
+                Answer::accepted(text).etag(&item.etag).header("location", Kind::EmailMessage.path(&item));
+            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+            Ok::<_, Error>(answer)
+        })
+    })
+    .await
+}
+
+/// Writes a message down to be sent, in the transaction of what it is sent for; `lock` is that of its connection. The message as it stands.
+pub async fn submit_in<'l>(
+    tx: &mut Tx,
+    app: &App,
+    lock: &'l ConnectionLock,
+    ready: Ready,
+) -> Result<Locked<'l, Item>> {
+    let Ready { place, written, submission } = ready;
+    let Written { row, message, copy, source, record, target } = written;
+    upsert::apply(tx, app, lock, &place, std::slice::from_ref(&source)).await?;
+    let mut item = mail::of_source(tx, lock, &source.source_id).await?;
+    if !submission.metadata.is_empty() {
+        let metadata = serde_json::to_string(&submission.metadata)?;
+        item = upsert::set_metadata(tx, app, &place, item, metadata).await?;
+    }
+    let row = Outgoing { id: item.id.clone(), ..row };
+    if let Some(draft) = &submission.draft {
+        let draft = current_draft(tx, lock, draft).await?;
+        let status = if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
+        let fields = [
+            ("status", json!(status)),
+            ("sendAt", json!(row.send_at.map(Instant::from_millis))),
+            ("sentMessageId", json!(item.id)),
+            ("sendError", Value::Null),
+        ];
+        host_fields::set(tx, app, &place, draft, &fields, "updated").await?;
+    }
+    table::insert(tx, &row, &message, copy.as_deref()).await?;
+    if let Some(record) = record {
+        tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
+    }
+    jobs::enqueue(tx, &send_job(&row, &target), app.now()).await?;
+    Ok(item)
+}
+
+/// The draft as it was read, if it still is like that and nobody sends it already: what is sent is what the draft says.
+async fn current_draft<'l>(tx: &mut Tx, lock: &'l ConnectionLock, read: &Item) -> Result<Locked<'l, Item>> {
+    let found = items::lock_item(tx, lock, &read.id).await?;
+    let found = found.filter(|i| i.deleted_at.is_none());
+    let item = found.ok_or_else(|| base::error::not_found("draft"))?;
+    crate::local_copy::mail::draft_state::is_open(&item)?;
+    match item.etag == read.etag {
+        true => Ok(item),
+        false => Err(stale(&item.etag)),
+    }
+}

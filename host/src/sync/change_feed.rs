@@ -1,0 +1,380 @@
+//! The feed: what changed in a collection since a cursor, read off the application's log. Without a cursor it begins with
+//! everything there is (a snapshot, in id order) and goes over to the log at the sequence at which it began: no gap, and no
+//! item twice on one page.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use base::error::{Code, Result, invalid, refuse};
+use base::tenant::Tenant;
+use model::Instant;
+use serde::{Deserialize, Serialize};
+use storage::items::{self, Item};
+use storage::log::{self, FeedLine, Types};
+use storage::sql::Chunk;
+use storage::sync_states::SyncState;
+
+use crate::app::App;
+use crate::app::page_cache::Room;
+use crate::app::resource_kind::Kind;
+use crate::local_copy::render;
+
+/// Most bytes of a change before its `Change::fields`, with the comma before it.
+const HEAD_BYTES: usize = 64;
+/// About how many bytes `Change::fields` has without the resource.
+const FIELDS_BYTES: usize = 256;
+/// Room for what an answer says after its changes, bytes.
+const REST_BYTES: usize = 1_024;
+/// How an answer begins.
+const BEGIN: &str = "{\"data\":[";
+
+/// A place in a feed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Position {
+    /// The state's epoch: a hard reset ends all cursors of an older one.
+    #[serde(rename = "e")]
+    pub epoch: i64,
+    /// Everything up to here was told.
+    #[serde(rename = "s")]
+    pub sequence: i64,
+    /// Still in the snapshot: told up to this id.
+    #[serde(rename = "i", default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_after: Option<String>,
+    /// The kind that the snapshot has come to, where a feed tells of several.
+    #[serde(rename = "k", default, skip_serializing_if = "is_first")]
+    pub kind: usize,
+}
+
+fn is_first(kind: &usize) -> bool {
+    *kind == 0
+}
+
+/// What a feed tells of.
+#[derive(Clone, Copy, Debug)]
+pub enum Feed<'a> {
+    /// What is in a collection.
+    Collection { id: &'a str, kind: Kind },
+    /// All contact books of a connection, and what is in them.
+    Contacts { connection_id: &'a str },
+    /// A mailbox.
+    Mail { connection_id: &'a str },
+}
+
+/// The types of a connection's contacts feed.
+pub const CONTACTS: Types = ["contact_book", "contact_group", "contact", "contact"];
+/// The types of a mailbox's feed.
+// Contract silent: whether threads are told. They are made up of their messages, so whoever has those has them.
+pub const MAIL: Types = ["email.folder", "email.label", "email.draft", "email.message"];
+
+impl Feed<'_> {
+    /// The kinds that it tells of, in the order of its snapshot.
+    fn kinds(&self) -> &[Kind] {
+        match self {
+            Feed::Collection { kind, .. } => std::slice::from_ref(kind),
+            Feed::Contacts { .. } => &[Kind::ContactBook, Kind::ContactGroup, Kind::Contact],
+            Feed::Mail { .. } => &[Kind::EmailFolder, Kind::EmailLabel, Kind::EmailDraft, Kind::EmailMessage],
+        }
+    }
+
+    async fn snapshot(
+        &self,
+        app: &App,
+        tenant: &Tenant,
+        kind: Kind,
+        (sequence, after): (i64, &str),
+        limit: i64,
+    ) -> Result<Chunk<Item>> {
+        let (reader, kind) = (app.db.resources(), kind.as_str());
+        Ok(match self {
+            Feed::Collection { id, .. } => {
+                items::snapshot(reader, tenant, (id, kind), sequence, after, limit).await?
+            }
+            Feed::Contacts { connection_id } | Feed::Mail { connection_id } => {
+                let within = (*connection_id, kind);
+                items::snapshot_of_connection(reader, tenant, within, sequence, after, limit).await?
+            }
+        })
+    }
+
+    /// What `read` makes of the log's lines after a sequence.
+    async fn lines<T>(
+        &self,
+        app: &App,
+        tenant: &Tenant,
+        after: i64,
+        limit: i64,
+        read: impl FnMut(FeedLine<'_>) -> T,
+    ) -> Result<Chunk<T>> {
+        let reader = app.db.resources();
+        Ok(match self {
+            Feed::Collection { id, .. } => log::of_collection(reader, tenant, id, after, limit, read).await?,
+            Feed::Contacts { connection_id } => {
+                log::of_connection(reader, tenant, (connection_id, CONTACTS), after, limit, read).await?
+            }
+            Feed::Mail { connection_id } => {
+                log::of_connection(reader, tenant, (connection_id, MAIL), after, limit, read).await?
+            }
+        })
+    }
+}
+
+/// A change of a resource, as far as it is rendered while its row is read. What the feed says of its type is known when all are read.
+struct Change {
+    sequence: i64,
+    /// `created`, `updated` or `deleted`.
+    change_type: String,
+    resource_id: String,
+    /// The fields of the answer that follow `changeType`, with the closing brace.
+    fields: String,
+}
+
+impl Change {
+    fn of_line(line: &FeedLine<'_>, with_resource: bool) -> Change {
+        let is_shown = with_resource && line.change_type != "deleted";
+        let of = (line.resource_type, line.resource_id);
+        Change {
+            sequence: line.sequence,
+            change_type: line.change_type.to_owned(),
+            resource_id: line.resource_id.to_owned(),
+            fields: fields(of, line.at, line.etag, line.resource.filter(|_| is_shown)),
+        }
+    }
+
+    /// Bytes that it has in an answer, at most.
+    fn bytes(&self) -> usize {
+        HEAD_BYTES + self.fields.len()
+    }
+}
+
+/// `Change::fields`. The resource is JSON already, and copied.
+fn fields((kind, id): (&str, &str), at: i64, etag: Option<&str>, resource: Option<&str>) -> String {
+    let resource = resource.unwrap_or("null");
+    let mut out = String::with_capacity(FIELDS_BYTES + resource.len());
+    render::field(&mut out, ",\"resourceType\":", kind);
+    render::field(&mut out, ",\"resourceId\":", id);
+    // Writing to a string cannot fail.
+    let _ = write!(out, ",\"changedAt\":\"{}\"", Instant::from_millis(at));
+    match etag {
+        Some(etag) => render::field(&mut out, ",\"etag\":", etag),
+        None => out.push_str(",\"etag\":null"),
+    }
+    out.push_str(",\"resource\":");
+    out.push_str(resource);
+    out.push('}');
+    out
+}
+
+/// Adds a change to an answer that has begun.
+fn tell(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
+    if out.len() > BEGIN.len() {
+        out.push(',');
+    }
+    // Writing to a string cannot fail.
+    let _ = write!(out, "{{\"sequence\":{sequence}");
+    render::field(out, ",\"changeType\":", change_type);
+    out.push_str(fields);
+}
+
+/// One page of the feed.
+pub struct Page {
+    /// The answer as far as its changes, `{"data":[…]`, with room for the rest of the object.
+    pub begun: String,
+    /// Where to go on.
+    pub position: Position,
+    pub has_more: bool,
+}
+
+impl Page {
+    fn new(mut begun: String, position: Position, has_more: bool) -> Page {
+        begun.push(']');
+        Page { begun, position, has_more }
+    }
+}
+
+/// Reads a page. `state` was read for this request. `with_resource` false leaves the resources out.
+pub async fn page(
+    app: &App,
+    tenant: &Tenant,
+    state: &SyncState,
+    feed: Feed<'_>,
+    position: Option<Position>,
+    limit: i64,
+    with_resource: bool,
+) -> Result<Page> {
+    let position = match position {
+        None => Position {
+            epoch: state.epoch,
+            sequence: state.log_sequence,
+            snapshot_after: Some(String::new()),
+            kind: 0,
+        },
+        Some(position) => position,
+    };
+    if position.epoch != state.epoch || position.sequence < state.floor_sequence {
+        return Err(refuse(
+            Code::SyncResetRequired,
+            "this cursor is from before a reset, or older than the log; start again without a cursor",
+        ));
+    }
+    match position.snapshot_after.clone() {
+        Some(after) => snapshot(app, tenant, feed, (position, after), limit, with_resource).await,
+        None => tail(app, tenant, feed, (position, state.log_sequence), limit, with_resource).await,
+    }
+}
+
+async fn snapshot(
+    app: &App,
+    tenant: &Tenant,
+    feed: Feed<'_>,
+    (mut position, mut after): (Position, String),
+    limit: i64,
+    with_resource: bool,
+) -> Result<Page> {
+    let mut begun = BEGIN.to_owned();
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut left = limit;
+    while let Some(kind) = feed.kinds().get(position.kind) {
+        let chunk = feed.snapshot(app, tenant, *kind, (position.sequence, &after), left + 1).await?;
+        for item in &chunk.rows {
+            let resource = with_resource.then(|| render::item(item, &[], false));
+            let of = (kind.resource_type(), item.id.as_str());
+            let fields = fields(of, item.updated_at, Some(&item.etag), resource.as_deref());
+            if !room.take(HEAD_BYTES + fields.len()) {
+                position.snapshot_after = Some(after);
+                return Ok(Page::new(begun, position, true));
+            }
+            after.clone_from(&item.id);
+            tell(&mut begun, item.sequence.min(position.sequence), "created", &fields);
+            left -= 1;
+        }
+        if chunk.is_last {
+            position.kind += 1;
+            after.clear();
+        }
+    }
+    // What happened while the snapshot was walked is on the pages that follow.
+    let newest = log::last_sequence(app.db.resources(), tenant).await?;
+    let waiting = feed.lines(app, tenant, position.sequence, 1, |_| ()).await?;
+    let has_more = !waiting.rows.is_empty();
+    let sequence = if has_more { position.sequence } else { position.sequence.max(newest) };
+    let position = Position { sequence, snapshot_after: None, kind: 0, ..position };
+    Ok(Page::new(begun, position, has_more))
+}
+
+/// `newest` is the last number of the application's log, read before.
+async fn tail(
+    app: &App,
+    tenant: &Tenant,
+    feed: Feed<'_>,
+    (position, newest): (Position, i64),
+    limit: i64,
+    with_resource: bool,
+) -> Result<Page> {
+    // The newest number was read before the lines: whoever writes takes the next number under the lock of the application's row and holds
+    // that to its commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its
+    // last line and that number.
+    let after = position.sequence;
+    let chunk =
+        feed.lines(app, tenant, after, limit + 1, |line| Change::of_line(&line, with_resource)).await?;
+    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let count = chunk.rows.iter().take_while(|change| room.take(change.bytes())).count();
+    let has_more = count < chunk.rows.len() || !chunk.is_last;
+    let read = chunk.rows.get(..count).unwrap_or(&chunk.rows);
+    let told = read.last().map_or(after, |change| change.sequence);
+    // A quiet feed keeps up with the log all the same: its cursor must not be from before what the log has forgotten.
+    let sequence = if has_more { told } else { told.max(newest) };
+    let bytes: usize = read.iter().map(Change::bytes).sum();
+    let mut begun = String::with_capacity(BEGIN.len() + bytes + REST_BYTES);
+    begun.push_str(BEGIN);
+    for (change_type, change) in coalesced(read) {
+        tell(&mut begun, change.sequence, change_type, &change.fields);
+    }
+    Ok(Page::new(begun, Position { sequence, ..position }, has_more))
+}
+
+/// One line per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created +
+/// deleted is nothing.
+fn coalesced(changes: &[Change]) -> Vec<(&str, &Change)> {
+    // Of each resource the first change and the last.
+    let mut ends: HashMap<&str, (&Change, &Change)> = HashMap::with_capacity(changes.len());
+    for change in changes {
+        ends.entry(&change.resource_id).or_insert((change, change)).1 = change;
+    }
+    let mut ends: Vec<(&Change, &Change)> = ends.into_values().collect();
+    ends.sort_unstable_by_key(|(_, last)| last.sequence);
+    let told = ends.into_iter().filter_map(|(first, last)| {
+        let change_type = match (first.change_type.as_str(), last.change_type.as_str()) {
+            ("created", "deleted") => return None,
+            ("created", _) => "created",
+            // Deleted and made again under the same id: to the reader it changed.
+            ("deleted", "created" | "updated") => "updated",
+            (_, change_type) => change_type,
+        };
+        Some((change_type, last))
+    });
+    told.collect()
+}
+
+/// What a client may ask of the page's size.
+pub fn limit(text: Option<&str>) -> Result<i64> {
+    match text.map(str::parse::<i64>) {
+        None => Ok(100),
+        Some(Ok(n)) if n >= 1 => Ok(n.min(500)),
+        Some(_) => Err(invalid(Code::InvalidParameter, "limit", "limit must be an integer from 1 to 500")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn change(sequence: i64, id: &str, change_type: &str) -> Change {
+        let line = FeedLine {
+            sequence,
+            change_type,
+            resource_type: "calendar.event",
+            resource_id: id,
+            at: 0,
+            etag: Some("\"1\""),
+            resource: Some("{\"title\":\"x\"}"),
+        };
+        Change::of_line(&line, true)
+    }
+
+    #[test]
+    fn a_change_is_told_as_json() {
+        let changes = [change(1, "a", "created"), change(2, "b", "deleted")];
+        let mut begun = BEGIN.to_owned();
+        for change in &changes {
+            tell(&mut begun, change.sequence, &change.change_type, &change.fields);
+        }
+        assert!(begun.len() <= BEGIN.len() + changes.iter().map(Change::bytes).sum::<usize>());
+        let page = Page::new(begun, Position { epoch: 1, sequence: 2, snapshot_after: None, kind: 0 }, false);
+        let told: Value = serde_json::from_str(&(page.begun + "}")).unwrap();
+        let told_of = |sequence, id, change_type, resource| {
+            json!({
+                "sequence": sequence, "changeType": change_type, "resourceType": "calendar.event", "resourceId": id,
+                "changedAt": "1970-01-01T00:00:00.000Z", "etag": "\"1\"", "resource": resource,
+            })
+        };
+        let created = told_of(1, "a", "created", json!({ "title": "x" }));
+        assert_eq!(told, json!({ "data": [created, told_of(2, "b", "deleted", Value::Null)] }));
+    }
+
+    #[test]
+    fn a_page_tells_each_resource_once_and_as_it_ended() {
+        let log = [
+            change(1, "a", "created"),
+            change(2, "b", "updated"),
+            change(3, "a", "updated"),
+            change(4, "c", "created"),
+            change(5, "b", "deleted"),
+            change(6, "c", "deleted"),
+        ];
+        let told: Vec<(&str, &str, i64)> =
+            coalesced(&log).into_iter().map(|(c, e)| (c, e.resource_id.as_str(), e.sequence)).collect();
+        assert_eq!(told, [("created", "a", 3), ("deleted", "b", 5)]);
+    }
+}

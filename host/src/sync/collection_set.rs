@@ -1,0 +1,171 @@
+//! A surface that clients follow with all of its collections: one feed and one state for all contact books of a connection,
+//! where each book is read with a cursor of its own.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use base::error::Result;
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::jobs::{self, Job};
+use storage::locked::ConnectionLock;
+use storage::sync_states::SyncState;
+use storage::{Tx, sync_states as table};
+use tokio::sync::OnceCell;
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::app::freshness::DataAge;
+use crate::app::resource_kind::Kind;
+use crate::sync::page::plan;
+use crate::sync::pull::{self, By, Ended};
+use crate::sync::scope::Scope;
+use crate::sync::{on_demand, refresh_if_stale, staleness};
+
+/// Collections of one connection that are looked at.
+const MOST: i64 = 1_000;
+/// No collection is begun after this time: the next pull begins with those that were read the longest ago.
+const MOST_TIME: Duration = Duration::from_secs(120);
+
+/// The collections that a connection is known to have.
+pub async fn collections(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
+    let (reader, tenant) = (app.db.reader(), &connection.tenant);
+    Ok(items::list_top(reader, tenant, Some(&connection.id), kind.as_str(), "", MOST).await?)
+}
+
+/// Brings all of it up to date. A collection that cannot be read holds up no other, and is told on the state of the whole.
+/// The caller holds the lock of `top`, the scope of the collections themselves.
+pub async fn run(app: &App, connection: &Connection, top: &Scope, by: By<'_>) -> Result<Ended> {
+    let until = Instant::now() + MOST_TIME;
+    let mut ended = pull::run(app, connection, top, by).await?;
+    let mut failed = None;
+    for collection in longest_unread_first(app, connection, top.kind).await? {
+        if Instant::now() >= until {
+            ended = Ended::Enough;
+            break;
+        }
+        let scope = crate::sync::scope::scope(&collection)?;
+        let _one = app.locks.lock(&scope.lock_name(connection)).await;
+        match pull::run(app, connection, &scope, by).await {
+            Ok(Ended::CaughtUp) => {}
+            Ok(other) => ended = other,
+            Err(e) if on_demand::is_lost(&e) => return Err(e),
+            Err(e) => failed = failed.or(Some((scope, e))),
+        }
+    }
+    conclude(app, connection, top, (failed.as_ref().map(|(scope, _)| scope), by.job)).await?;
+    failed.map_or(Ok(ended), |(_, e)| Err(e))
+}
+
+async fn longest_unread_first(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
+    let mut live = collections(app, connection, kind).await?;
+    let read_at: HashMap<String, Option<i64>> = states(app, connection, kind, &live)
+        .await?
+        .into_iter()
+        .map(|state| (state.scope_id, state.last_success_at))
+        .collect();
+    live.sort_by_key(|collection| read_at.get(&collection.id).copied().flatten());
+    Ok(live)
+}
+
+/// What happened inside happened to the whole; what went wrong inside (`failed`) is what is wrong with the whole, and it is tried again
+/// when that may be.
+async fn conclude(
+    app: &App,
+    connection: &Connection,
+    top: &Scope,
+    (failed, job): (Option<&Scope>, Option<&Job>),
+) -> Result<()> {
+    let live = collections(app, connection, top.kind).await?;
+    let inside = states(app, connection, top.kind, &live).await?;
+    let newest = inside.iter().filter_map(|state| state.last_activity_at).max();
+    let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
+    let (app, top, failed, job) = (app.clone(), top.clone(), failed.cloned(), job.cloned());
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
+            let Some(whole) = table::lock_state(tx, &lock, (top.surface(), &top.scope_id)).await? else {
+                return Ok(());
+            };
+            let mut state = whole.into_row();
+            let before = state.clone();
+            if newest > state.last_activity_at {
+                state.last_activity_at = newest;
+                plan(&app, &mut state, false);
+            }
+            if let Some(scope) = failed
+                && let Some(inside) = table::lock_state(tx, &lock, (scope.surface(), &scope.scope_id)).await?
+            {
+                let inside = inside.into_row();
+                state.status = inside.status;
+                state.last_error = inside.last_error;
+                state.consecutive_errors = inside.consecutive_errors;
+                state.next_pull_at = inside.next_pull_at;
+            }
+            if state == before {
+                return Ok(());
+            }
+            table::upsert(tx, &lock, &state, state.generation).await?;
+            if let Some(job) = &job {
+                jobs::check_fence(tx, job, None, app.now()).await?;
+            }
+            Ok(())
+        })
+    })
+    .await
+}
+
+/// Sees to it that the copy of all of it is fresh enough to be read, and says how old it is. A collection that was read before and cannot be
+/// now is shown as it was.
+pub async fn refresh_all(app: &App, connection: &Connection, kind: Kind, fresh: bool) -> Result<DataAge> {
+    let mut all = refresh_if_stale(app, connection, &Scope::collections(kind), fresh).await?;
+    let whole = OnceCell::new();
+    for collection in collections(app, connection, kind).await? {
+        let known = Scope {
+            kind: kind.contents(),
+            scope_id: collection.id.clone(),
+            collection: None,
+            time_zone: None,
+        };
+        let age = match staleness::age_within(app, connection, &known, fresh, &whole).await? {
+            Some(age) => age,
+            None => {
+                let scope = crate::sync::scope::scope(&collection)?;
+                Box::pin(on_demand::refreshed(app, connection, &scope, fresh)).await?
+            }
+        };
+        all = all.joined(age);
+    }
+    Ok(all)
+}
+
+/// The states of what is inside these collections. One that was never read has none.
+pub async fn states(app: &App, connection: &Connection, kind: Kind, live: &[Item]) -> Result<Vec<SyncState>> {
+    let all = table::of_connection(app.db.reader(), &connection.id).await?;
+    let is_inside =
+        |s: &SyncState| s.surface == kind.surface().as_str() && live.iter().any(|c| c.id == s.scope_id);
+    Ok(all.into_iter().filter(is_inside).collect())
+}
+
+/// What is inside, as far as it was ever read: the ids of its collections.
+pub async fn scope_ids(app: &App, connection: &Connection, top: &Scope) -> Result<Vec<String>> {
+    let live = collections(app, connection, top.kind).await?;
+    let states = states(app, connection, top.kind, &live).await?;
+    Ok(states.into_iter().map(|state| state.scope_id).collect())
+}
+
+/// Has what is inside these collections read from the beginning with the next pull.
+pub async fn forget_cursors(
+    tx: &mut Tx,
+    lock: &ConnectionLock,
+    surface: &str,
+    inside: &[String],
+) -> Result<()> {
+    for scope_id in inside {
+        if let Some(state) = table::lock_state(tx, lock, (surface, scope_id)).await? {
+            table::forget_cursor(tx, &state).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! Sources that cannot be read. They are kept apart, so that the others go on; tried again a few times, because the fault may
+//! have been the provider's of a moment; then set aside until the provider has another version of them, or until somebody
+//! asks for everything again by a reset of the sync or a refresh of the connection.
+
+use base::error::Result;
+use model::wire::email::{MessageRef, MessagesGet};
+use model::wire::{ItemError as WireError, Source, SourceRef, Sources};
+use runtime::{self, Blame, Code, Verb};
+use serde_json::json;
+use storage::connections::Connection;
+use storage::sync_states::{ItemError, SyncState};
+use storage::{Tx, sync_states as table};
+
+use crate::app::App;
+use crate::app::resource_kind::Kind;
+use crate::connections::call::{self, Op, Options, Reply};
+use crate::connections::call_target::Target;
+use crate::local_copy::deduplicate::{NAMELESS, is_bad_name};
+use crate::local_copy::record::Prepared;
+use crate::sync::provider_page::Page;
+use crate::sync::scope::Scope;
+
+/// After how long a version that could not be read is tried again, for each time more.
+const RETRY_AFTER_MS: [i64; 2] = [60_000, 15 * 60_000];
+/// Times that a version is tried before it is set aside.
+const ATTEMPTS: i64 = 1 + RETRY_AFTER_MS.len() as i64;
+/// Sources that one pull tries again: each is a call of its own.
+const RETRIES: usize = 20;
+/// Rows that are looked at for them.
+const LOOKED_AT: i64 = 200;
+/// Characters of a connector's message that are kept.
+const MESSAGE_CHARS: usize = 500;
+
+/// Whether a source has failed so often that it is set aside until it changes.
+pub fn is_quarantined(error: &ItemError) -> bool {
+    error.attempts >= ATTEMPTS
+}
+
+/// Whether this version is set aside, and this build of the connector has seen it.
+pub fn is_settled(error: &ItemError, etag: Option<&str>, connector: Option<&str>) -> bool {
+    is_quarantined(error) && error.provider_etag.as_deref() == etag && error.connector.as_deref() == connector
+}
+
+fn is_due(error: &ItemError, now: i64) -> bool {
+    if is_quarantined(error) {
+        return false;
+    }
+    // 0: somebody asked for everything again.
+    let waited = usize::try_from(error.attempts - 1).ok().and_then(|n| RETRY_AFTER_MS.get(n));
+    waited.is_none_or(|wait| now - error.at >= *wait)
+}
+
+/// The build of a connection's connector.
+pub fn connector(app: &App, connection: &Connection) -> Option<String> {
+    app.runtime.find(&connection.provider).map(|loaded| loaded.digest.clone())
+}
+
+/// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone.
+pub async fn keep(tx: &mut Tx, state: &SyncState, page: &Page, now: i64) -> Result<()> {
+    let has_any = table::has_item_errors(tx, state).await?;
+    if !has_any && page.sources.iter().all(|source| source.error.is_none()) {
+        return Ok(());
+    }
+    let connector = page.connector.as_deref();
+    for source in page.sources.iter().filter(|source| has_any || source.error.is_some()) {
+        let before = match has_any {
+            true => table::find_item_error(&mut *tx, state, &source.source_id).await?,
+            false => None,
+        };
+        match (&source.error, before) {
+            (None, Some(_)) => table::clear_item_error(tx, state, &source.source_id).await?,
+            (None, None) => {}
+            (Some(_), before) => {
+                if let Some(error) = tried(source, before.as_ref(), connector, now) {
+                    table::note_item_error(tx, state, &error).await?;
+                }
+            }
+        }
+    }
+    let Some(scan) = page.scan else { return Ok(()) };
+    table::mark_item_errors(tx, state, &page.told(), scan.generation).await?;
+    if !page.more {
+        table::clear_unmarked_item_errors(tx, state, scan.generation).await?;
+    }
+    Ok(())
+}
+
+/// The error with one try more; none where the same version was seen again before its time, which happens whenever
+/// everything is enumerated, and counts for nothing.
+fn tried(
+    source: &Prepared,
+    before: Option<&ItemError>,
+    connector: Option<&str>,
+    now: i64,
+) -> Option<ItemError> {
+    let (code, message) = source.error.clone()?;
+    let attempts = match before {
+        Some(before)
+            if before.provider_etag == source.provider_etag && before.connector.as_deref() == connector =>
+        {
+            if !is_due(before, now) {
+                return None;
+            }
+            before.attempts + 1
+        }
+        _ => 1,
+    };
+    Some(ItemError {
+        source_id: source.source_id.clone(),
+        provider_etag: source.provider_etag.clone(),
+        connector: connector.map(str::to_owned),
+        code: code.chars().take(64).collect(),
+        message: message.chars().take(MESSAGE_CHARS).collect(),
+        attempts,
+        at: now,
+    })
+}
+
+/// The sources whose time for another try has come.
+pub async fn due(app: &App, connection: &Connection, state: &SyncState) -> Result<Vec<ItemError>> {
+    let connector = connector(app, connection);
+    let settled = (ATTEMPTS, connector.as_deref());
+    let unsettled = table::unsettled_item_errors(app.db.reader(), state, settled, LOOKED_AT).await?;
+    // By another name than its own nobody can be asked for it.
+    let has_name = |e: &ItemError| e.code != NAMELESS && !e.source_id.is_empty();
+    let is_due = |e: &ItemError| has_name(e) && (e.connector != connector || is_due(e, app.now()));
+    Ok(unsettled.into_iter().filter(is_due).take(RETRIES).collect())
+}
+
+/// Tries one again. None: the provider was not to be asked just now, which says nothing of the source.
+pub async fn again(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    error: &ItemError,
+    background: bool,
+) -> Result<Option<Vec<Source>>> {
+    let etag = error.provider_etag.clone();
+    Ok(match read_one(app, connection, scope, &error.source_id, background).await? {
+        Ok(sources) => Some(sources),
+        Err(e) if matches!(e.code, Code::RateLimited | Code::Busy | Code::AuthExpired | Code::Host) => None,
+        Err(e) => Some(vec![failed(error.source_id.clone(), etag, &e)]),
+    })
+}
+
+/// Reads what a page names one by one, after the page as a whole killed the connector: whatever does it is kept out, the
+/// others are read. An error that is not the connector's fault says nothing of the source, and ends this.
+pub async fn one_by_one(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    state: &SyncState,
+    named: Vec<Source>,
+    background: bool,
+) -> Result<Result<Vec<Source>, runtime::Error>> {
+    let connector = connector(app, connection);
+    let mut read = Vec::with_capacity(named.len());
+    for source in named {
+        if source.deleted || is_bad_name(&source.external_id) {
+            read.push(source);
+            continue;
+        }
+        let known = table::find_item_error(app.db.reader(), state, &source.external_id).await?;
+        let is_settled = |k: &ItemError| is_settled(k, source.etag.as_deref(), connector.as_deref());
+        if let Some(known) = known.filter(is_settled) {
+            let error = Some(WireError { code: known.code, message: known.message });
+            read.push(Source { error, ..source });
+            continue;
+        }
+        match read_one(app, connection, scope, &source.external_id, background).await? {
+            Ok(sources) => read.extend(sources),
+            Err(e) if e.blame == Blame::Connector => read.push(failed(source.external_id, source.etag, &e)),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    Ok(Ok(read))
+}
+
+/// One source, as the provider has it now.
+pub async fn read_one(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    source_id: &str,
+    background: bool,
+) -> Result<Result<Vec<Source>, runtime::Error>> {
+    let args = match scope.kind.is_mail() {
+        true => json!(MessagesGet { messages: vec![message_ref(source_id)], ..MessagesGet::default() }),
+        false => json!(SourceRef {
+            collection: scope.collection.clone().unwrap_or_default(),
+            source: source_id.to_owned(),
+            time_zone: scope.time_zone.clone(),
+        }),
+    };
+    let op = Op { surface: scope.kind.surface(), verb: Verb::Fetch, name: scope.kind.ops().get };
+    let options = Options { background, ..Options::default() };
+    let target = Target::of(app, connection)?;
+    let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
+    Ok(match reply {
+        Ok(reply) => Ok(reply.body.sources),
+        Err(e) if e.code == Code::NotFound => {
+            Ok(vec![Source { external_id: source_id.to_owned(), deleted: true, ..Source::default() }])
+        }
+        Err(e) => Err(e),
+    })
+}
+
+fn message_ref(source_id: &str) -> MessageRef {
+    MessageRef { source: source_id.to_owned(), hint: None }
+}
+
+fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Source {
+    let error = Some(WireError { code: e.code.as_str().to_owned(), message: e.message.clone() });
+    Source { external_id, etag, error, ..Source::default() }
+}
+
+/// Whether sources of this kind have to be asked for one by one: collections come whole with every pull.
+pub fn is_retried(kind: Kind) -> bool {
+    !kind.is_collection()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(etag: &str) -> Prepared {
+        Prepared {
+            source_id: "a".into(),
+            provider_etag: Some(etag.into()),
+            items: Vec::new(),
+            error: Some(("unreadable".into(), "x".repeat(1_000))),
+            previous_id: None,
+            deleted: false,
+        }
+    }
+
+    #[test]
+    fn a_version_has_three_tries_and_another_one_has_its_own() {
+        let mut now = 0;
+        let tried =
+            |source: &Prepared, before: Option<&ItemError>, now| tried(source, before, Some("b1"), now);
+        let first = tried(&source("1"), None, now).unwrap();
+        assert_eq!((first.attempts, first.message.len()), (1, MESSAGE_CHARS));
+        assert!(tried(&source("1"), Some(&first), now + 59_999).is_none(), "too early to count");
+        now += 60_000;
+        let second = tried(&source("1"), Some(&first), now).unwrap();
+        assert!(tried(&source("1"), Some(&second), now + 60_000).is_none());
+        now += 15 * 60_000;
+        let third = tried(&source("1"), Some(&second), now).unwrap();
+        assert!(is_quarantined(&third) && !is_quarantined(&second));
+        assert!(tried(&source("1"), Some(&third), i64::MAX / 2).is_none(), "set aside for good");
+        assert_eq!(tried(&source("2"), Some(&third), now).unwrap().attempts, 1);
+        let of_another = ItemError { connector: Some("b0".into()), ..third.clone() };
+        assert_eq!(tried(&source("1"), Some(&of_another), now).unwrap().attempts, 1, "another build");
+        let forgotten = ItemError { attempts: 0, ..third };
+        assert_eq!(tried(&source("1"), Some(&forgotten), now).unwrap().attempts, 1);
+    }
+}

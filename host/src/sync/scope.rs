@@ -1,0 +1,69 @@
+//! What is kept in step as one: the collections of an account, or what one collection holds.
+
+use base::error::Result;
+use serde::Deserialize;
+use storage::connections::Connection;
+use storage::items::Item;
+
+use crate::app::resource_kind::Kind;
+
+/// What is needed of a collection's body, whatever its kind, on the path of every read.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[derive(Default)]
+pub(crate) struct Common {
+    pub(crate) time_zone: Option<String>,
+    pub(crate) read_only: bool,
+    /// Of task lists.
+    pub(crate) role: Option<String>,
+}
+
+/// The scope of what is in a collection.
+pub fn scope(collection: &Item) -> Result<Scope> {
+    let body: Common = serde_json::from_str(&collection.body)?;
+    Ok(Scope {
+        kind: Kind::of(collection)?.contents(),
+        scope_id: collection.id.clone(),
+        collection: Some(collection.external_id.clone()),
+        time_zone: body.time_zone,
+    })
+}
+
+/// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
+#[derive(Clone, Debug)]
+pub struct Scope {
+    /// What is there; of several kinds, the one that they are named after.
+    pub kind: Kind,
+    /// The collection's canonical id; empty for what lives directly in the connection.
+    pub scope_id: String,
+    /// The collection's external id.
+    pub collection: Option<String>,
+    /// The collection's zone.
+    pub time_zone: Option<String>,
+}
+
+impl Scope {
+    /// The account's collections of a kind: its calendars.
+    pub fn collections(kind: Kind) -> Self {
+        Scope { kind, scope_id: String::new(), collection: None, time_zone: None }
+    }
+
+    /// A mailbox: its folders and labels, and the messages in them.
+    pub fn mail() -> Self {
+        Scope::collections(Kind::EmailMessage)
+    }
+
+    pub fn surface(&self) -> &'static str {
+        self.kind.surface().as_str()
+    }
+
+    /// Whether clients follow it with all that is inside: contacts are one feed for all books of a connection.
+    pub fn is_whole(&self) -> bool {
+        self.kind == Kind::ContactBook
+    }
+
+    /// The name under which pulls of this scope exclude each other.
+    pub fn lock_name(&self, connection: &Connection) -> String {
+        format!("pull:{}:{}:{}", connection.id, self.surface(), self.scope_id)
+    }
+}

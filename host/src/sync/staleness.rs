@@ -1,0 +1,250 @@
+//! What the copy of a scope can answer without a look at the provider. That is decided from rows, so that all hosts decide alike; where a
+//! database is one host's, what that host remembers saves it the look at them.
+//!
+//! A copy is in step while the host that pulls it by itself keeps up: clients follow it, its last pull came to the end, and it is not older
+//! than twice the time between two pulls (`schedule::interval_ms`), or an hour where the provider tells of changes. Whoever reads it waits
+//! for nobody then.
+
+use base::error::Result;
+use storage::connections::Connection;
+use storage::sync_states as table;
+use storage::sync_states::Standing;
+use tokio::sync::OnceCell;
+
+use crate::app::App;
+use crate::app::freshness::DataAge;
+use crate::app::live_channels::{Channel, Watched};
+use crate::app::resource_kind::Kind;
+use crate::sync::schedule::{WATCHED_MS, interval_ms, pull_job, pull_soon, watch_of};
+use crate::sync::scope::Scope;
+
+/// A copy in step that is older than this is read again behind the answer, ms.
+const AGAIN_AFTER_MS: i64 = 60_000;
+
+/// How a scope stands. None: nothing was ever read of it.
+async fn standing(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Standing>> {
+    let of = (connection.id.as_str(), scope.surface(), scope.scope_id.as_str());
+    Ok(table::standing(app.db.reader(), of, &pull_job(connection, scope).id()).await?)
+}
+
+/// When all of a scope was read (ms since 1970), where that was at `since` or later, by this host or by another one. Nothing that was read
+/// before a reset counts.
+pub async fn read_since(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    since: i64,
+) -> Result<Option<i64>> {
+    let name = scope.lock_name(connection);
+    if !app.db.is_shared() {
+        return Ok(app.freshness.get(&name).filter(|at| *at >= since));
+    }
+    let standing = standing(app, connection, scope).await?;
+    Ok(standing.and_then(|standing| known_since(app, &name, &standing, since)))
+}
+
+/// The same by the rows of a database that several hosts share.
+fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option<i64> {
+    let here = app.freshness.read_in(name, standing.generation).filter(|at| *at >= since);
+    if here.is_some() {
+        return here;
+    }
+    // Another host has read it, and nobody has asked for a pull after that.
+    let elsewhere = standing.done_at.filter(|at| *at >= since && !standing.is_asked_for(app.now()))?;
+    app.freshness.set(name, elsewhere, standing.generation);
+    Some(elsewhere)
+}
+
+/// How the scope stands that clients follow with all of its collections.
+pub struct Whole {
+    /// None: the host does not keep it up.
+    standing: Option<Standing>,
+    watched: Option<Watched>,
+}
+
+impl Whole {
+    async fn of(app: &App, connection: &Connection, top: &Scope) -> Result<Whole> {
+        let standing = standing(app, connection, top).await?.filter(is_kept_up);
+        let watched = if standing.is_some() { watch_of(app, connection, top).await? } else { None };
+        Ok(Whole { standing, watched })
+    }
+}
+
+/// How old the copy of a scope is, where it answers a read as it is: it was just read (`freshness_ms`), or it is in step. One in step that
+/// is older than a minute is read again behind the answer. None: the provider is to be asked first. `fresh`: whoever reads wants that in
+/// any case. Of the scope only what names it is looked at.
+pub async fn age(app: &App, connection: &Connection, scope: &Scope, fresh: bool) -> Result<Option<DataAge>> {
+    age_within(app, connection, scope, fresh, &OnceCell::new()).await
+}
+
+/// The same for one of many collections that are followed together. How the whole of them stands is read at most once, into `whole`, and
+/// not at all when each of them was just read.
+pub async fn age_within(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    fresh: bool,
+    whole: &OnceCell<Whole>,
+) -> Result<Option<DataAge>> {
+    if fresh {
+        return Ok(None);
+    }
+    let (now, name, limit_ms) = (app.now(), scope.lock_name(connection), app.config.freshness_ms);
+    let is_shared = app.db.is_shared();
+    let here = app.freshness.get(&name).filter(|at| *at >= now - limit_ms && !is_shared);
+    if here.is_some() {
+        return Ok(Some(DataAge::local(here)));
+    }
+    if limit_ms == 0 && !is_shared {
+        return Ok(None);
+    }
+    let Some(standing) = standing(app, connection, scope).await? else { return Ok(None) };
+    let known = if is_shared { known_since(app, &name, &standing, now - limit_ms) } else { None };
+    if known.is_some() {
+        return Ok(Some(DataAge::local(known)));
+    }
+    // The setting wants every read to ask first.
+    if limit_ms == 0 {
+        return Ok(None);
+    }
+    let read_at = in_step(app, connection, scope, (&standing, whole)).await?;
+    if read_at.is_some_and(|at| now - at > AGAIN_AFTER_MS) && app.freshness.may_read_again(&name, now) {
+        let followed = whole_of(scope).unwrap_or_else(|| scope.clone());
+        if let Err(e) = pull_soon(app, connection, &followed).await {
+            tracing::warn!(connection = %connection.id, error = %format!("{e:#}"), "a pull cannot be asked for");
+        }
+    }
+    Ok(read_at.map(|at| DataAge::local(Some(at))))
+}
+
+/// How old the copy of a scope is, whatever that is good for.
+pub async fn known_age(app: &App, connection: &Connection, scope: &Scope) -> Result<DataAge> {
+    let Some(own) = standing(app, connection, scope).await? else { return Ok(DataAge::local(None)) };
+    Ok(DataAge::local(latest(&own, [own.done_at, here(app, connection, scope, &own)])))
+}
+
+/// When this host has read a scope, as far as that counts.
+fn here(app: &App, connection: &Connection, scope: &Scope, own: &Standing) -> Option<i64> {
+    let name = scope.lock_name(connection);
+    match app.db.is_shared() {
+        true => app.freshness.read_in(&name, own.generation),
+        false => app.freshness.get(&name),
+    }
+}
+
+/// The latest of the times at which a scope was read.
+fn latest(own: &Standing, others: [Option<i64>; 2]) -> Option<i64> {
+    // Times of a copy that was never read to its end say nothing of it.
+    let read_at = own.last_success_at?;
+    others.into_iter().flatten().max().max(Some(read_at))
+}
+
+/// The scope that clients follow with this one inside.
+fn whole_of(scope: &Scope) -> Option<Scope> {
+    let top = scope.kind.collection().filter(|top| *top == Kind::ContactBook);
+    top.map(Scope::collections)
+}
+
+/// When a scope that is in step was read, ms since 1970.
+async fn in_step(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    (own, whole): (&Standing, &OnceCell<Whole>),
+) -> Result<Option<i64>> {
+    let here = here(app, connection, scope, own);
+    let times = (app.now(), app.config.poll_interval_ms);
+    let Some(top) = whole_of(scope) else {
+        if !is_kept_up(own) {
+            return Ok(None);
+        }
+        let watched = watch_of(app, connection, scope).await?;
+        let read_at = latest(own, [own.done_at, here]);
+        return Ok(read_at.filter(|at| is_in_step(own, *at, watched, times)));
+    };
+    if own.status != "caught_up" {
+        return Ok(None);
+    }
+    let whole = whole.get_or_try_init(|| Whole::of(app, connection, &top)).await?;
+    let Some(stands) = &whole.standing else { return Ok(None) };
+    // Not the time of the job of the whole: who only wanted to know which collections there are has its turn, too.
+    let read_at = latest(own, [own.done_at, here]);
+    Ok(read_at.filter(|at| is_in_step(stands, *at, whole.watched, times)))
+}
+
+/// Whether the host pulls a scope by itself, and has come to its end since somebody began to follow it, or had it read anew.
+fn is_kept_up(s: &Standing) -> bool {
+    let is_done = s.done_at.is_some_and(|at| s.started_at.is_none_or(|started| at >= started));
+    s.followed && s.status == "caught_up" && is_done
+}
+
+/// Whether a copy of `read_at` is in step, where the host keeps it up. `times`: the present, and the shortest time between two pulls.
+fn is_in_step(s: &Standing, read_at: i64, watched: Option<Watched>, times: (i64, i64)) -> bool {
+    let (now, shortest_ms) = times;
+    // The provider has told of a change that was not read yet.
+    if watched.is_some_and(|watched| watched.told_at.is_some_and(|told_at| told_at >= read_at)) {
+        return false;
+    }
+    let quiet_ms = s.last_success_at.zip(s.last_activity_at).map_or(0, |(read, active)| read - active);
+    let polled = interval_ms(shortest_ms, quiet_ms, false).saturating_mul(2);
+    let limit = match watched {
+        Some(Watched { channel: Channel::Open, .. }) => polled.max(WATCHED_MS),
+        _ => polled,
+    };
+    now - read_at <= limit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE: i64 = 60_000;
+    const READ: i64 = 1_000 * MINUTE;
+
+    fn kept_up() -> Standing {
+        Standing {
+            followed: true,
+            status: "caught_up".to_owned(),
+            started_at: Some(0),
+            last_success_at: Some(READ),
+            last_activity_at: Some(READ),
+            done_at: Some(READ),
+            ..Standing::default()
+        }
+    }
+
+    #[test]
+    fn only_what_is_followed_and_read_to_its_end_is_kept_up() {
+        assert!(is_kept_up(&kept_up()));
+        assert!(!is_kept_up(&Standing { followed: false, ..kept_up() }));
+        for status in ["idle", "initial", "syncing", "throttled", "blocked", "error"] {
+            assert!(!is_kept_up(&Standing { status: status.to_owned(), ..kept_up() }), "{status}");
+        }
+        assert!(!is_kept_up(&Standing { done_at: None, ..kept_up() }), "after a reset");
+        assert!(!is_kept_up(&Standing { started_at: Some(READ + 1), ..kept_up() }), "it was read before");
+    }
+
+    /// For how many minutes a copy stays in step.
+    fn minutes(s: &Standing, watched: Option<Watched>) -> i64 {
+        let is_in = |minute: &i64| is_in_step(s, READ, watched, (READ + minute * MINUTE, MINUTE));
+        (0..1_000).take_while(is_in).last().unwrap_or(-1)
+    }
+
+    #[test]
+    fn a_copy_stays_in_step_for_two_pulls() {
+        assert_eq!(minutes(&kept_up(), None), 2);
+        let quiet = Standing { last_activity_at: Some(READ - 25 * MINUTE), ..kept_up() };
+        assert_eq!(minutes(&quiet, None), 8, "it is pulled every four minutes");
+        let silent = Standing { last_activity_at: Some(0), ..kept_up() };
+        assert_eq!(minutes(&silent, None), 30);
+    }
+
+    #[test]
+    fn a_provider_that_tells_of_changes_is_trusted_for_an_hour() {
+        let told = |channel, told_at| Some(Watched { channel, told_at });
+        assert_eq!(minutes(&kept_up(), told(Channel::Open, None)), 60);
+        assert_eq!(minutes(&kept_up(), told(Channel::Open, Some(READ - 1))), 60);
+        assert_eq!(minutes(&kept_up(), told(Channel::Closed, Some(READ - 1))), 2);
+        assert_eq!(minutes(&kept_up(), told(Channel::Open, Some(READ))), -1, "it has told of something");
+    }
+}

@@ -1,0 +1,307 @@
+//! What a pull read, made ready and written.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
+
+use base::error::{Error, Result};
+use futures::FutureExt;
+use model::wire::{Source, SourceName};
+use runtime::{self, Blame};
+use storage::items::{self, Printed};
+use storage::sync_states::SyncState;
+
+use crate::app::event_log::Origin;
+use crate::app::supervise::said;
+use crate::local_copy::change::Place;
+use crate::local_copy::normalize::prepared;
+use crate::local_copy::record::Prepared;
+use crate::sync::page::{Mode, Writing, sweep_ahead, write_page};
+use crate::sync::provider_page::{Named, Page};
+use crate::sync::pull::{Failed, Pull, Read, is_initial};
+use crate::sync::{backfill, on_demand, quarantine, superseded};
+
+/// Stored items that are looked at for a page of so many, which find themselves too. Where there are more, the provider has no use for
+/// UIDs.
+fn most_former(items: usize) -> usize {
+    100 + 2 * items
+}
+
+/// The names of stored objects that may be those of the new items of a page under an older name: not on the page, and the only ones of
+/// their UID, because of several nothing tells which.
+fn former_names(page: &[Prepared], found: &[Printed], collection_id: &str) -> Vec<SourceName> {
+    let mut stored: HashMap<&str, Vec<&str>> = HashMap::new();
+    for one in found.iter().filter(|one| one.parent_id == collection_id) {
+        stored.entry(&one.fingerprint).or_default().push(&one.source_id);
+    }
+    let told: HashSet<&str> = page.iter().map(|source| source.source_id.as_str()).collect();
+    let prints = page.iter().flat_map(|source| &source.items).filter_map(|item| item.fingerprint.as_deref());
+    let alone = prints.filter_map(|print| match stored.get(print).map(Vec::as_slice) {
+        Some([alone]) => Some(*alone),
+        _ => None,
+    });
+    let names: BTreeSet<&str> = alone.filter(|name| !told.contains(name)).collect();
+    let name = |name: &str| SourceName { external_id: name.to_owned(), etag: None, deleted: false };
+    names.into_iter().map(name).collect()
+}
+
+/// Whether a connector, or its provider, has no answer to a question about many sources.
+fn is_no_answer(e: &runtime::Error) -> bool {
+    use runtime::Code::{Invalid, NotFound, Unsupported, UnsupportedSurface};
+    matches!(e.code, Invalid | NotFound | Unsupported | UnsupportedSurface)
+}
+
+impl Pull<'_> {
+    /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
+    async fn ready(&self, sources: Vec<Source>) -> Result<Vec<Prepared>, Failed> {
+        if sources.is_empty() {
+            return Ok(Vec::new());
+        }
+        let kind = self.scope.kind;
+        let ready = tokio::task::spawn_blocking(move || prepared(kind, sources)).await;
+        let mut ready = ready.map_err(anyhow::Error::from)?;
+        if kind.is_mail() {
+            let completed = backfill::complete(self.app, self.connection, &mut ready, self.background).await;
+            completed.map_err(|e| Failed::Provider(Box::new(e)))?;
+        }
+        self.add_former(&mut ready).await?;
+        Ok(ready)
+    }
+
+    /// Adds to a page what the provider has now under the names that its new items may have had until now: those of stored items that are
+    /// the same by their UID. A provider can tell the new name of an object pages before it tells that the old one is gone, and where
+    /// everything is enumerated it tells that never. With both on one page the item keeps its id (`merge_renamed`). An old name that is
+    /// still there is a second object with that UID.
+    async fn add_former(&self, ready: &mut Vec<Prepared>) -> Result<(), Failed> {
+        let (app, connection, scope) = (self.app, self.connection, self.scope);
+        if !self.takes_names() {
+            return Ok(());
+        }
+        let new = ready.iter().flat_map(|source| &source.items);
+        let prints: Vec<&str> = new.filter_map(|item| item.fingerprint.as_deref()).collect();
+        let most = most_former(prints.len());
+        let limit = i64::try_from(most).unwrap_or(i64::MAX);
+        let found = items::live_by_fingerprint(app.db.reader(), &connection.id, &prints, limit).await?;
+        let names = former_names(ready, &found, &scope.scope_id);
+        if names.is_empty() || found.len() >= most {
+            return Ok(());
+        }
+        match self.content(&names).await {
+            Ok(sources) => {
+                // One that cannot be read says nothing of being gone.
+                let sources = sources.into_iter().filter(|source| source.error.is_none()).collect();
+                ready.extend(prepared(scope.kind, sources));
+                Ok(())
+            }
+            Err(e) if e.blame == Blame::Connector || is_no_answer(&e) => {
+                tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e,
+                    "the former names of new items cannot be asked for, they are taken for other items");
+                Ok(())
+            }
+            Err(e) => Err(Failed::Provider(Box::new(e))),
+        }
+    }
+
+    /// Writes a page: items, log lines, state, cursor.
+    /// False: nothing was written, because it was reset meanwhile or somebody else came to the end of the scan.
+    pub(crate) async fn store(&self, state: &mut SyncState, read: Read) -> Result<bool, Failed> {
+        let app = self.app;
+        let page = Page { sources: self.ready(read.sources).await?, ..read.page };
+        let is_first = state.last_success_at.is_none();
+        let mut next = state.clone();
+        next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
+        self.go_on(&mut next, &page);
+        next.covered_since = page.covered_since.filter(|_| is_first && page.more).or(next.covered_since);
+        if !self.background || self.by.is_asked_for {
+            next.last_activity_at = Some(app.now());
+        }
+        if !page.more {
+            next.covered_since = None;
+            next.status = "caught_up".to_owned();
+            // The provider had it so when the pull began, which `pull::run` notes: what changed after that may not be on any of its pages.
+            next.last_success_at = next.last_attempt_at.or_else(|| Some(app.now()));
+            next.consecutive_errors = 0;
+            next.last_error = None;
+        }
+        let says_nothing = !page.more && page.scan.is_none() && page.sources.is_empty();
+        let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
+        if says_nothing && !is_due && !self.by.is_asked_for && self.was_well_lately() {
+            // Nothing new: the time of the last look is only worth a write now and then.
+            return Ok(true);
+        }
+        let origin = if is_first { Origin::Backfill } else { Origin::Provider };
+        sweep_ahead(app, &self.place(origin), &page, self.by.job).await?;
+        let is_written = self.write(state, origin, page, next).await?;
+        app.coverage.tell(&self.scope.lock_name(self.connection));
+        Ok(is_written)
+    }
+
+    /// Where the next page, or the next pull, goes on. Collections are read from the beginning each time.
+    fn go_on(&self, next: &mut SyncState, page: &Page) {
+        let cursor = page.cursor.clone().filter(|_| !self.scope.kind.is_collection());
+        let Some(scan) = page.scan else {
+            next.cursor = cursor;
+            return;
+        };
+        if next.generation != scan.generation {
+            // It begins, and does what another one may have been wanted for.
+            next.rescan = false;
+        }
+        next.generation = scan.generation;
+        if page.more {
+            (next.scan_cursor, next.scan_since) = (cursor, Some(scan.since));
+            return;
+        }
+        // Whoever else is at the same scan has nothing left to do.
+        next.generation += 1;
+        (next.scan_cursor, next.scan_since) = (None, None);
+        next.cursor = cursor;
+    }
+
+    /// Writes a page. When that fails for anything in it, what it is about is found and quarantined, and the rest is written.
+    async fn write(
+        &self,
+        state: &mut SyncState,
+        origin: Origin,
+        page: Page,
+        next: SyncState,
+    ) -> Result<bool> {
+        let began_in = state.generation;
+        let write = |mode: Mode, page: Page, next: SyncState| {
+            let (app, place) = (self.app.clone(), self.place(origin));
+            let how = Writing { mode, job: self.by.job.cloned(), is_watched: self.is_watched };
+            let written = self.app.db.write(move |tx| {
+                Box::pin(async move { write_page(tx, app, place, page, (next, began_in), how).await })
+            });
+            // On PostgreSQL a write runs on the caller's task: a panic must not end the pull.
+            AssertUnwindSafe(written).catch_unwind()
+        };
+        let fault =
+            |panic| Err(Error::from(anyhow::anyhow!("a panic while a page was written: {}", said(panic))));
+        let written = match write(Mode::Whole, page.clone(), next.clone()).await.unwrap_or_else(fault) {
+            Err(e) if e.code().is_none() && !on_demand::is_lost(&e) && !page.sources.is_empty() => {
+                tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, error = %e,
+                    "a page cannot be written and is written source by source");
+                write(Mode::Isolated, page, next).await.unwrap_or_else(fault)
+            }
+            written => written,
+        };
+        match written? {
+            Some(written) => {
+                *state = written;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// A good state that was written less than a poll interval ago.
+    fn was_well_lately(&self) -> bool {
+        self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
+    }
+
+    fn place(&self, origin: Origin) -> Place {
+        Place {
+            tenant: self.connection.tenant.clone(),
+            connection_id: self.connection.id.clone(),
+            kind: self.scope.kind,
+            parent_id: self.scope.scope_id.clone(),
+            origin,
+        }
+    }
+
+    /// Asks once more for what was left out of pages because it was written here meanwhile. What the provider does not tell now it is
+    /// asked with the next pull.
+    pub(crate) async fn read_superseded(&self, state: &mut SyncState) -> Result<()> {
+        let (app, connection, scope) = (self.app, self.connection, self.scope);
+        let names = superseded::due(app, connection, scope).await?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        let as_of = self.now().await?;
+        match superseded::read(app, connection, scope, &names, self.background).await? {
+            Ok(sources) => self.write_alone(state, prepared(scope.kind, sources), as_of, names).await,
+            Err(e) => {
+                tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e,
+                    "what was written while it was read cannot be read again now");
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes sources that were asked for by themselves.
+    async fn write_alone(
+        &self,
+        state: &mut SyncState,
+        sources: Vec<Prepared>,
+        as_of: i64,
+        reread: Vec<String>,
+    ) -> Result<()> {
+        let connector = quarantine::connector(self.app, self.connection);
+        let (scan, covered_since, cursor) = (None, None, None);
+        let named = Named::None;
+        let page =
+            Page { sources, connector, as_of, scan, covered_since, cursor, more: false, reread, named };
+        let next = state.clone();
+        // Where it was reset meanwhile, everything is read again anyway.
+        self.write(state, Origin::Provider, page, next).await.map(|_| ())
+    }
+
+    /// Asks for each of the sources that could not be read and may be readable by now.
+    pub(crate) async fn retry_unreadable(&self, state: &SyncState) -> Result<()> {
+        if !quarantine::is_retried(self.scope.kind) {
+            return Ok(());
+        }
+        let (app, mut state) = (self.app, state.clone());
+        for error in quarantine::due(app, self.connection, &state).await? {
+            let as_of = self.now().await?;
+            let again = quarantine::again(app, self.connection, self.scope, &error, self.background).await?;
+            let Some(sources) = again else { return Ok(()) };
+            self.write_alone(&mut state, prepared(self.scope.kind, sources), as_of, Vec::new()).await?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::app::resource_kind::Kind;
+    use crate::local_copy::record::{Content, PreparedItem};
+
+    fn source(name: &str, fingerprint: &str) -> Prepared {
+        let item = PreparedItem {
+            kind: Kind::Event,
+            external_id: name.to_owned(),
+            uid: None,
+            series_external_id: None,
+            hash: String::new(),
+            provider_data: None,
+            content: Content::default(),
+            fingerprint: Some(fingerprint.to_owned()),
+            aside: None,
+            partial: None,
+        };
+        Prepared { items: vec![item], deleted: false, ..Prepared::gone(name) }
+    }
+
+    fn stored(fingerprint: &str, parent: &str, source: &str) -> Printed {
+        Printed { fingerprint: fingerprint.into(), parent_id: parent.into(), source_id: source.into() }
+    }
+
+    #[test]
+    fn only_what_may_be_an_older_name_is_asked_for() {
+        let page = [source("new", "a"), source("known", "b"), source("moved", "c"), source("double", "d")];
+        let found = [
+            stored("a", "cal", "old"),
+            stored("a", "other", "elsewhere"),
+            stored("b", "cal", "known"),
+            // Both names are on the page.
+            stored("c", "cal", "double"),
+            stored("d", "cal", "one"),
+            stored("d", "cal", "two"),
+        ];
+        let names: Vec<String> =
+            former_names(&page, &found, "cal").into_iter().map(|name| name.external_id).collect();
+        assert_eq!(names, ["old"]);
+    }
+}

@@ -1,0 +1,93 @@
+//! Following what something else needs to be in step, such as the calendars of an event type: in the transaction that stores that, without
+//! an answer of its own. What is followed already stays as it is.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::error::Result;
+use base::tenant::Tenant;
+use storage::connections::Connection;
+use storage::locked::ConnectionLock;
+use storage::sync_states::SyncState;
+use storage::{Tx, sync_states as table};
+
+use crate::app::App;
+use crate::app::event_log::{self, Note, Origin};
+use crate::sync::lifecycle::{begun, note, started, write_start};
+use crate::sync::scope::Scope;
+use crate::sync::state;
+
+/// A scope that nobody follows yet, and what is to be written so that the service keeps it in step.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    scope: Scope,
+    state: SyncState,
+    note: Note,
+}
+
+impl Beginning {
+    /// None: the scope is followed.
+    pub async fn of(app: &App, connection: &Connection, scope: Scope) -> Result<Option<Beginning>> {
+        let known = state(app, connection, &scope).await?;
+        if known.followed {
+            return Ok(None);
+        }
+        let state = started(&known, None, app.now());
+        let printed = begun(app, connection, &state).await?;
+        let note = note(&state, "started", printed);
+        Ok(Some(Beginning { scope, state, note }))
+    }
+
+    /// Nobody has asked for it: the log says that the service did it.
+    pub fn by_system(mut self) -> Beginning {
+        self.note.origin = Origin::System;
+        self
+    }
+
+    fn connection_id(&self) -> &str {
+        &self.state.connection_id
+    }
+}
+
+/// What a transaction begins to follow. It holds the locks of the connections.
+pub struct Following<'b> {
+    locks: BTreeMap<&'b str, ConnectionLock>,
+    open: Vec<&'b Beginning>,
+}
+
+impl<'b> Following<'b> {
+    /// Locks the connections. What was begun by others meanwhile, and accounts that were disconnected, are left out.
+    pub async fn lock(tx: &mut Tx, tenant: &Tenant, all: &'b [Beginning]) -> Result<Following<'b>> {
+        let ids: BTreeSet<&str> = all.iter().map(Beginning::connection_id).collect();
+        let mut locks = BTreeMap::new();
+        for id in ids {
+            if let Some(lock) = ConnectionLock::take(tx, tenant, id).await? {
+                locks.insert(id, lock);
+            }
+        }
+        let mut open = Vec::new();
+        for one in all {
+            let Some(lock) = locks.get(one.connection_id()) else { continue };
+            let of = (one.state.surface.as_str(), one.state.scope_id.as_str());
+            let known = table::lock_state(tx, lock, of).await?;
+            if !known.is_some_and(|known| known.followed) {
+                open.push(one);
+            }
+        }
+        Ok(Following { locks, open })
+    }
+
+    /// Writes that they are followed from now on, which the log tells. The first pull of each is due at once.
+    pub async fn write(&self, tx: &mut Tx, app: &App, tenant: &Tenant) -> Result<()> {
+        if self.open.is_empty() {
+            return Ok(());
+        }
+        let notes = self.open.iter().map(|one| one.note.clone()).collect();
+        event_log::append(tx, app, tenant, notes).await?;
+        for one in &self.open {
+            if let Some(lock) = self.locks.get(one.connection_id()) {
+                write_start(tx, app, (lock, &one.scope), &one.state).await?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! Records that were left out of a page, because a write of ours superseded what it said of them: each is read again by itself.
+
+use base::error::Result;
+use model::wire::email::{MessageRef, MessagesGet};
+use model::wire::{Source, Sources};
+use runtime::{self, Verb};
+use storage::connections::Connection;
+use storage::sync_states as table;
+
+use crate::app::App;
+use crate::connections::call::{self, Op, Options, Reply};
+use crate::connections::call_target::Target;
+use crate::sync::quarantine;
+use crate::sync::scope::Scope;
+
+/// Records that one pull reads again: of mail a page, of anything else each is a call.
+const MESSAGES: i64 = 100;
+const OTHERS: i64 = 20;
+
+/// What this pull is to read again, by the provider's names.
+pub async fn due(app: &App, connection: &Connection, scope: &Scope) -> Result<Vec<String>> {
+    let key = table::ScopeKey {
+        connection_id: &connection.id,
+        surface: scope.surface(),
+        scope_id: &scope.scope_id,
+    };
+    let limit = if scope.kind.is_mail() { MESSAGES } else { OTHERS };
+    Ok(table::rereads(app.db.reader(), key, limit).await?)
+}
+
+/// These records as the provider has them now; one that is gone says so.
+pub async fn read(
+    app: &App,
+    connection: &Connection,
+    scope: &Scope,
+    names: &[String],
+    background: bool,
+) -> Result<Result<Vec<Source>, runtime::Error>> {
+    if scope.kind.is_mail() {
+        return messages(app, connection, names, background).await;
+    }
+    let mut found = Vec::with_capacity(names.len());
+    for name in names {
+        match quarantine::read_one(app, connection, scope, name, background).await? {
+            Ok(sources) => found.extend(sources),
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    Ok(Ok(found))
+}
+
+async fn messages(
+    app: &App,
+    connection: &Connection,
+    names: &[String],
+    background: bool,
+) -> Result<Result<Vec<Source>, runtime::Error>> {
+    let reference = |source: &String| MessageRef { source: source.clone(), hint: None };
+    let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
+    let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
+    let options = Options { background, ..Options::default() };
+    let target = Target::of(app, connection)?;
+    let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
+    Ok(reply.map(|reply| reply.body.sources))
+}

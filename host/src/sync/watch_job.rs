@@ -1,0 +1,229 @@
+//! The kind `watch`: listens to a provider that tells of changes by itself, one stream per followed mailbox over all hosts. A turn lasts as
+//! long as its stream. What is told is a hint: a pull reads what changed, and mailboxes are polled all the same, though more rarely.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use base::error::{Code, Result, refuse};
+use runtime::{self, Listening, News};
+use storage::connections::Connection;
+use storage::jobs::{self, LostLease};
+use storage::wakes::JobClass;
+use storage::{connections as table, job_claims};
+use tokio::sync::{Notify, watch};
+use tokio::time::Instant;
+
+use crate::app::App;
+use crate::app::live_channels::{Channel, Watched};
+use crate::connections::call_target::Target;
+use crate::connections::{self, refusal, throttle};
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::sync;
+use crate::sync::schedule::{ConnectionJob, WATCH_JOB, pull_job, watch_id};
+use crate::sync::scope::Scope;
+
+/// The kind.
+pub const WATCH: JobKind = JobKind {
+    name: WATCH_JOB,
+    class: JobClass::Watch,
+    deadline_ms: None,
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 2_000, longest_ms: 15 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+/// A stream that lasted this long was a good one: the next one is opened soon.
+const LASTING: Duration = Duration::from_secs(60);
+/// How soon, ms.
+const AGAIN_MS: i64 = 2_000;
+/// When a connection that cannot be used, or a provider that has no stream, is looked at again, ms.
+const UNUSABLE_MS: i64 = 10 * 60_000;
+const UNSUPPORTED_MS: i64 = 24 * 3_600_000;
+/// How often one looks which streams are no longer this host's.
+const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// How long to wait after a failure of the database.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+
+async fn run(turn: &Turn) -> Result<Next> {
+    let (app, job) = (&turn.app, &turn.job);
+    let id = job.connection_id.as_deref().unwrap_or_default();
+    let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
+        return Ok(Next::Done);
+    };
+    let scope = Scope::mail();
+    let is_followed = sync::state(app, &connection, &scope).await?.followed;
+    if !is_followed || !app.runtime.can_listen(&connection.provider) {
+        return Ok(Next::Done);
+    }
+    if connections::usable(&connection).is_err() {
+        return Ok(Next::At(app.now() + UNUSABLE_MS));
+    }
+    if let Some(until) = throttle::until(app, &connection.tenant, &connection.id).await? {
+        return Ok(Next::PutOff(until));
+    }
+    let stream = Stream::begin(turn, connection);
+    stream.keep().await?;
+    let began = Instant::now();
+    let ended = tokio::select! {
+        ended = stream.listen() => ended?,
+        lost = stream.tell() => return Err(lost),
+        () = stream.stop.notified() => return Err(anyhow::Error::new(LostLease).into()),
+    };
+    let was_open = stream.watched().channel == Channel::Open;
+    stream.close(&ended).await?;
+    match ended {
+        Err(e) if e.code == runtime::Code::Unsupported => Ok(Next::At(app.now() + UNSUPPORTED_MS)),
+        _ if was_open && began.elapsed() >= LASTING => Ok(Next::At(app.now() + AGAIN_MS)),
+        Err(e) => Err(refusal::of(&stream.connection.provider, &e)),
+        Ok(()) => Err(refuse(Code::ProviderUnavailable, "the provider has ended the stream of its changes")),
+    }
+}
+
+/// A stream of a provider's changes, for as long as there is a turn for it.
+struct Stream<'a> {
+    turn: &'a Turn,
+    connection: Connection,
+    /// What pulls the mailbox.
+    pull: ConnectionJob,
+    lock_name: String,
+    /// Rings when something was told.
+    news: Notify,
+    /// Whoever listened before could not write that it stopped.
+    was_left_open: bool,
+    /// Rings when nobody is to listen any more.
+    stop: Arc<Notify>,
+}
+
+impl Drop for Stream<'_> {
+    fn drop(&mut self) {
+        self.turn.app.watches.end(&self.connection.id, &self.stop);
+    }
+}
+
+impl<'a> Stream<'a> {
+    fn begin(turn: &'a Turn, connection: Connection) -> Stream<'a> {
+        let (job, scope) = (&turn.job, Scope::mail());
+        let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<Watched>(kept).ok());
+        let told_at = kept.and_then(|kept| kept.told_at);
+        let owner = job.owner.as_deref().unwrap_or_default();
+        Stream {
+            turn,
+            pull: pull_job(&connection, &scope),
+            lock_name: scope.lock_name(&connection),
+            news: Notify::new(),
+            was_left_open: kept.is_some_and(|kept| kept.channel == Channel::Open),
+            stop: turn.app.watches.begin(&connection.id, owner, told_at),
+            connection,
+        }
+    }
+
+    fn watched(&self) -> Watched {
+        self.turn.app.watches.find(&self.connection.id).unwrap_or_default()
+    }
+
+    /// Writes how the channel stands: other hosts show it. What was polled more rarely because of a stream that is gone is polled as
+    /// others are, until the next stream is open.
+    async fn keep(&self) -> Result<()> {
+        let app = &self.turn.app;
+        self.write(self.was_left_open.then(|| app.now() + app.config.poll_interval_ms)).await
+    }
+
+    /// The same, and has the mailbox pulled at this time (ms since 1970) at the latest.
+    async fn write(&self, pull_at: Option<i64>) -> Result<()> {
+        let progress = serde_json::to_string(&self.watched())?;
+        let app = &self.turn.app;
+        let (job, connection, pull, now) =
+            (self.turn.job.clone(), self.connection.clone(), self.pull.clone(), app.now());
+        app.db
+            .write(move |tx| {
+                Box::pin(async move {
+                    jobs::check_fence(tx, &job, Some(&progress), now).await?;
+                    if pull_at.is_some() {
+                        jobs::enqueue(tx, &pull.due(&connection, pull_at), now).await?;
+                    }
+                    Ok(())
+                })
+            })
+            .await
+    }
+
+    /// Listens until the stream ends.
+    async fn listen(&self) -> Result<std::result::Result<(), runtime::Error>> {
+        let app = &self.turn.app;
+        let target = Target::of(app, &self.connection)?;
+        let listening = Listening {
+            connector: target.provider,
+            tenant: &target.tenant.application_id,
+            connection_id: target.connection_id,
+            settings: &target.wire.settings,
+            credentials: target.credentials.clone(),
+        };
+        Ok(app.runtime.listen(listening, &|news| self.take(news)).await)
+    }
+
+    fn take(&self, news: News) {
+        let app = &self.turn.app;
+        match news {
+            News::Listening => app.watches.set(&self.connection.id, Channel::Open),
+            News::Changed => app.watches.told(&self.connection.id, app.now()),
+        }
+        app.freshness.forget(&self.lock_name);
+        self.news.notify_one();
+    }
+
+    /// Has the mailbox pulled whenever something was told; several hints that come together are one. Returns when the job is no longer
+    /// this host's.
+    async fn tell(&self) -> base::error::Error {
+        loop {
+            self.news.notified().await;
+            while let Err(e) = self.write(Some(self.turn.app.now())).await {
+                if sync::on_demand::is_lost(&e) {
+                    return e;
+                }
+                tracing::error!(connection = %self.connection.id, error = %e, "a provider's hint cannot be written");
+                tokio::time::sleep(AFTER_FAILURE).await;
+            }
+        }
+    }
+
+    /// Writes that nothing is told any more: until the next stream the mailbox is polled as others are.
+    async fn close(&self, ended: &std::result::Result<(), runtime::Error>) -> Result<()> {
+        let app = &self.turn.app;
+        let is_unsupported = ended.as_ref().is_err_and(|e| e.code == runtime::Code::Unsupported);
+        let was_open = self.watched().channel == Channel::Open;
+        let channel = if is_unsupported { Channel::None } else { Channel::Closed };
+        app.watches.set(&self.connection.id, channel);
+        self.write(was_open.then(|| app.now() + app.config.poll_interval_ms)).await
+    }
+}
+
+/// Ends streams whose jobs are no longer this host's, until `stop` says that the process ends: their connections were deleted by another
+/// host, or got other credentials.
+pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
+    while !*stop.borrow() {
+        tokio::select! {
+            () = tokio::time::sleep(LOOK_EVERY), if app.db.is_shared() => {}
+            // An error: whoever could say stop is gone.
+            changed = stop.changed() => if changed.is_err() { return },
+        }
+        if let Err(e) = end_lost(app).await {
+            tracing::error!(error = %format!("{e:#}"), "streams that are no longer this host's cannot be looked for");
+        }
+    }
+}
+
+/// One look.
+pub async fn end_lost(app: &App) -> anyhow::Result<()> {
+    // Before the look at the table: what begins meanwhile is not missed in it.
+    let held = app.watches.held();
+    let owners: BTreeSet<&str> = held.iter().map(|(_, owner)| owner.as_str()).collect();
+    let mut running = HashSet::new();
+    for owner in owners {
+        running.extend(job_claims::running(app.db.reader(), owner, JobClass::Watch).await?);
+    }
+    for (connection_id, _) in held.iter().filter(|(id, _)| !running.contains(&watch_id(id))) {
+        app.watches.remove(connection_id);
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! What the subscriptions of applications want, compiled once for each version of them and kept between the turns of their fan-outs. What
+//! is kept is used where its version is the one that the database has: a change counts from the next turn on, whichever host made it.
+
+use std::sync::{Arc, LazyLock};
+
+use base::error::Result;
+use base::tenant::Tenant;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+use storage::webhooks::matching::{self, Filters};
+
+use crate::app::App;
+use crate::webhooks::notification_types::{Matcher, Wanted};
+
+/// About how many bytes are kept. What needs more than that by itself is compiled anew each time.
+const BYTES: u64 = 64 << 20;
+/// So few that they are in one part of the cache: the subscriptions of one application may take most of it.
+const FEW: usize = 32;
+/// About how many bytes a subscription takes besides its texts, and a text besides its letters.
+const SUBSCRIPTION_BYTES: usize = 512;
+const TEXT_BYTES: usize = 64;
+
+/// Of all applications of this process, by the process and the application.
+static KEPT: LazyLock<Kept> = LazyLock::new(|| Kept::new(BYTES));
+
+/// Matchers with their versions, by name.
+struct Kept(Cache<String, Compiled, ByBytes>);
+
+#[derive(Clone)]
+struct Compiled {
+    version: i64,
+    matcher: Arc<Matcher>,
+    bytes: u64,
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<String, Compiled> for ByBytes {
+    fn weight(&self, _: &String, compiled: &Compiled) -> u64 {
+        compiled.bytes
+    }
+}
+
+impl Kept {
+    fn new(bytes: u64) -> Kept {
+        Kept(Cache::with_weighter(FEW, bytes, ByBytes))
+    }
+
+    /// None: it is not kept, or is of another version.
+    fn find(&self, name: &str, version: i64) -> Option<Arc<Matcher>> {
+        self.0.get(name).filter(|compiled| compiled.version == version).map(|compiled| compiled.matcher)
+    }
+
+    fn keep(&self, name: String, version: i64, wanted: &[Wanted]) -> Arc<Matcher> {
+        let matcher = Arc::new(Matcher::new(wanted));
+        let compiled = Compiled { version, matcher: matcher.clone(), bytes: bytes_of(wanted) };
+        self.0.insert(name, compiled);
+        matcher
+    }
+}
+
+/// What the active subscriptions of an application want, as they are now. To miss no event after a subscription was made, ask for it when
+/// the events were read: whoever subscribed before one of them is among these.
+pub async fn of(app: &App, tenant: &Tenant) -> Result<Arc<Matcher>> {
+    let reader = app.db.reader();
+    // Before the filters: what is kept is then at least as new as its version says, and no later turn reads an earlier version.
+    let version = matching::version(reader, tenant).await?.unwrap_or_default();
+    let name = format!("{}/{}", app.boot, tenant.application_id);
+    if let Some(matcher) = KEPT.find(&name, version) {
+        return Ok(matcher);
+    }
+    let wanted: Vec<Wanted> =
+        matching::filters_of(reader, tenant).await?.into_iter().map(wanted_of).collect();
+    Ok(KEPT.keep(name, version, &wanted))
+}
+
+/// What a subscription wants, as the matcher takes it.
+pub fn wanted_of(filters: Filters) -> Wanted {
+    Wanted {
+        id: filters.id,
+        event_types: filters.event_types,
+        connection_ids: filters.connection_ids,
+        bound_to: filters.bound_to,
+        families: filters.families,
+        include_backfill: filters.include_backfill,
+    }
+}
+
+/// About how many bytes the matcher of these takes.
+fn bytes_of(wanted: &[Wanted]) -> u64 {
+    let texts = |texts: &[String]| texts.iter().map(|text| text.len() + TEXT_BYTES).sum::<usize>();
+    let of_one = |w: &Wanted| {
+        SUBSCRIPTION_BYTES
+            + texts(&w.event_types)
+            + texts(&w.connection_ids)
+            + texts(&w.bound_to)
+            + texts(&w.families)
+    };
+    let bytes = wanted.iter().map(of_one).sum::<usize>() + SUBSCRIPTION_BYTES;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(id: &str, event_type: &str) -> Vec<Wanted> {
+        let families = vec!["calendar".to_owned()];
+        vec![Wanted {
+            id: id.to_owned(),
+            event_types: vec![event_type.to_owned()],
+            families,
+            ..Wanted::default()
+        }]
+    }
+
+    fn takers(matcher: &Matcher) -> Vec<&str> {
+        matcher.matching("calendar.event.created", None, "api", "evt_1").collect()
+    }
+
+    #[test]
+    fn a_matcher_is_found_by_its_version_alone() {
+        let (kept, name) = (Kept::new(BYTES), "app_1".to_owned());
+        assert!(kept.find(&name, 1).is_none());
+        kept.keep(name.clone(), 1, &wanted("wh_1", "*"));
+        let first = kept.find(&name, 1).expect("it is kept");
+        assert_eq!(takers(&first), ["wh_1"]);
+        assert!(kept.find(&name, 2).is_none(), "a change was made since");
+        kept.keep(name.clone(), 2, &wanted("wh_1", "task.*"));
+        assert!(takers(&kept.find(&name, 2).expect("it is kept")).is_empty());
+        assert!(kept.find(&name, 1).is_none(), "one of a name is kept");
+        assert!(kept.find("app_2", 2).is_none());
+    }
+
+    #[test]
+    fn what_is_kept_has_a_bound() {
+        let one = bytes_of(&wanted("wh_1", "*"));
+        let kept = Kept::new(4 * one);
+        for n in 0..100 {
+            kept.keep(format!("app_{n}"), 1, &wanted("wh_1", "*"));
+        }
+        assert!(kept.0.weight() <= 4 * one && !kept.0.is_empty());
+        let many: Vec<Wanted> = (0..100).flat_map(|n| wanted(&format!("wh_{n}"), "*")).collect();
+        let matcher = kept.keep("large".to_owned(), 1, &many);
+        assert_eq!(takers(&matcher).len(), 100, "it is used all the same");
+        assert!(kept.find("large", 1).is_none());
+    }
+}

@@ -1,0 +1,158 @@
+//! Places of attempts at this host beside the first one of each turn, which always has one: together they bound the memory and the
+//! connections of a host. Attempts that take long have places of their own, and no application has all of either.
+
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use compute::named_semaphores::Shares;
+use storage::wakes::JobClass;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::timeout;
+
+use crate::job_runner::permits;
+
+/// How often an attempt that lasts looks for a place among those that do, at the least.
+const LOOKS_EVERY: Duration = Duration::from_secs(2);
+
+/// With the first attempts of the turns 2,600 are under way at the most. By the sizes of its buffers one holds some 30 KiB while its endpoint
+/// hangs, or 50 KiB with TLS, beside its body: for those see `webhooks::body_budget`.
+static PLACES: LazyLock<Arc<Places>> = LazyLock::new(|| Arc::new(Places::new(1_024, 512)));
+
+/// The places of a host.
+struct Places {
+    fast: Pool,
+    slow: Pool,
+}
+
+/// Places of one kind.
+struct Pool {
+    all: Arc<Semaphore>,
+    of_application: Shares,
+}
+
+/// A place, and the share of its application.
+struct Held {
+    _place: OwnedSemaphorePermit,
+    _share: OwnedSemaphorePermit,
+}
+
+impl Pool {
+    /// One application has three quarters of them at the most.
+    fn new(places: usize) -> Pool {
+        let of_application = Shares::new(places - places / 4);
+        Pool { all: Arc::new(Semaphore::new(places)), of_application }
+    }
+
+    fn take(&self, application_id: &str) -> Option<Held> {
+        let share = self.of_application.of(application_id).try_acquire_owned().ok()?;
+        let place = Arc::clone(&self.all).try_acquire_owned().ok()?;
+        Some(Held { _place: place, _share: share })
+    }
+}
+
+impl Places {
+    fn new(fast: usize, slow: usize) -> Places {
+        Places { fast: Pool::new(fast), slow: Pool::new(slow) }
+    }
+
+    fn take(self: &Arc<Places>, application_id: &str, is_slow: bool) -> Option<Place> {
+        let pool = if is_slow { &self.slow } else { &self.fast };
+        let held = Some(pool.take(application_id)?);
+        let application_id = application_id.to_owned();
+        Some(Place { places: Arc::clone(self), application_id, held, is_slow })
+    }
+}
+
+/// The place of an attempt, given back when it is dropped.
+pub struct Place {
+    places: Arc<Places>,
+    application_id: String,
+    /// None: it is the first one of its turn.
+    held: Option<Held>,
+    is_slow: bool,
+}
+
+impl Place {
+    /// Of the first attempt of a turn.
+    pub fn of_first() -> Place {
+        Place { places: Arc::clone(&PLACES), application_id: String::new(), held: None, is_slow: false }
+    }
+
+    /// Of another attempt of an application's webhook; `is_slow`: attempts at its endpoint take long. None: all are taken.
+    pub fn take(application_id: &str, is_slow: bool) -> Option<Place> {
+        PLACES.take(application_id, is_slow)
+    }
+
+    /// Makes an attempt in this place. One that lasts goes to the places of those that do as soon as there is room: endpoints that are now
+    /// fast and now slow leave the others' places.
+    pub async fn during<T>(mut self, attempt: impl Future<Output = T>) -> T {
+        tokio::pin!(attempt);
+        let mut wait = permits::move_after(JobClass::Deliver);
+        while self.held.is_some() && !self.is_slow {
+            match timeout(wait, &mut attempt).await {
+                Ok(attempted) => return attempted,
+                Err(_) => self.move_to_slow(),
+            }
+            wait = (wait * 2).min(LOOKS_EVERY);
+        }
+        attempt.await
+    }
+
+    fn move_to_slow(&mut self) {
+        if let Some(held) = self.places.slow.take(&self.application_id) {
+            (self.held, self.is_slow) = (Some(held), true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    fn taken(places: &Arc<Places>, application_id: &str, is_slow: bool) -> Vec<Place> {
+        std::iter::from_fn(|| places.take(application_id, is_slow)).collect()
+    }
+
+    #[test]
+    fn no_application_has_all_places() {
+        let places = Arc::new(Places::new(8, 4));
+        let held = [taken(&places, "one", false), taken(&places, "one", true)];
+        assert_eq!(held.each_ref().map(Vec::len), [6, 3]);
+        let others = [taken(&places, "another", false), taken(&places, "another", true)];
+        assert_eq!(others.each_ref().map(Vec::len), [2, 1]);
+        drop(held);
+        assert!(places.take("a third", false).is_some());
+    }
+
+    #[tokio::test]
+    async fn an_attempt_that_lasts_leaves_the_places_of_the_fast_ones() {
+        let places = Arc::new(Places::new(4, 4));
+        let fast = taken(&places, "one", false);
+        assert_eq!(fast.len(), 3);
+        let hanging: Vec<_> =
+            fast.into_iter().map(|place| tokio::spawn(place.during(pending::<()>()))).collect();
+        // They move one after the other: each place that they leave is there to be taken, for as long as it is held.
+        let mut again = Vec::new();
+        while again.len() < 3 {
+            again.extend(places.take("one", false));
+            tokio::task::yield_now().await;
+        }
+        assert!(places.take("one", true).is_none(), "they have their share of the others");
+        for attempt in hanging {
+            attempt.abort();
+        }
+    }
+
+    #[tokio::test]
+    async fn where_there_is_no_room_an_attempt_goes_on_in_its_place() {
+        let places = Arc::new(Places::new(4, 4));
+        let held = taken(&places, "one", true);
+        assert_eq!(held.len(), 3);
+        let place = places.take("one", false).expect("a place");
+        let lasts = tokio::time::sleep(permits::move_after(JobClass::Deliver) * 2);
+        place.during(lasts).await;
+        assert_eq!(taken(&places, "one", false).len(), 3, "its place is given back");
+    }
+}

@@ -1,0 +1,114 @@
+//! The kind `deliver`: sends the events that a webhook wants to its endpoint. There is one job for each webhook, so that one host at a time
+//! works on an endpoint. A turn first repeats what is due again, then goes on in the log from the webhook's cursor (`work`); it makes
+//! attempts side by side (`sending`, `rate`), and writes what came of them while others are under way (`outcomes`).
+
+pub mod concurrency;
+mod outcomes;
+mod rate;
+mod sending;
+mod work;
+
+use base::error::{Error, Result};
+use base::tenant::Tenant;
+use model::webhook::WebhookStatus;
+use storage::jobs::{self, End};
+use storage::wakes::JobClass;
+use storage::webhooks::{deliveries as table, held, replays};
+
+use crate::app::App;
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::webhooks::attempt::OpenSubscription;
+use crate::webhooks::compiled_filters::wanted_of;
+use crate::webhooks::delivery::rate::Rate;
+use crate::webhooks::delivery::sending::Sending;
+use crate::webhooks::notification_types::Matcher;
+
+/// The kind.
+pub const DELIVER: JobKind = JobKind {
+    name: "deliver",
+    class: JobClass::Deliver,
+    deadline_ms: Some(90_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 5 * 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+/// Deliveries that one step gives up when a webhook is disabled, or lets go when it is not ordered any more.
+const STEP: i64 = 500;
+
+async fn run(turn: &Turn) -> Result<Next> {
+    let (app, webhook_id) = (&turn.app, turn.job.key());
+    let Some(endpoint) = table::find_endpoint(app.db.reader(), webhook_id).await? else {
+        return Ok(Next::Done);
+    };
+    match endpoint.status.as_str() {
+        "active" => {}
+        "disabled" => return discard(app, &endpoint.tenant, webhook_id).await,
+        // It keeps its cursor, and is woken when it is resumed.
+        _ => return put_off(turn, None).await,
+    }
+    let now = app.now();
+    let rate = Rate::new(endpoint.max_per_second, turn.job.progress.as_deref(), now);
+    let begins_at = endpoint.health.not_before.unwrap_or(now).max(rate.next_at(now));
+    if begins_at > now {
+        return put_off(turn, Some(begins_at)).await;
+    }
+    if endpoint.held > 0 && !endpoint.ordered {
+        let_go(turn).await?;
+    }
+    let matcher = Matcher::new(&[wanted_of(endpoint.filters.clone())]);
+    let work = work::find(app, &endpoint, &matcher, turn.job.is_slow).await?;
+    let mut sending = Sending::new(turn, OpenSubscription::open(app, endpoint, matcher)?, work, rate);
+    sending.run(turn).await?;
+    sending.end().await
+}
+
+/// Ends a turn in which no attempt may begin before this time, in ms since 1970; none: before it is woken. It says nothing of how long
+/// attempts take, so that a slow endpoint stays one.
+async fn put_off(turn: &Turn, until: Option<i64>) -> Result<Next> {
+    let (job, now) = (turn.job.clone(), turn.app.now());
+    let end = End { due_at: until, done_at: Some(now), ..End::default() };
+    turn.app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                jobs::reschedule(tx, &job, &end, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(Next::Committed)
+}
+
+/// Gives up what waits for a webhook that is disabled, step by step.
+async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<Next> {
+    let (id, tenant, now) = (webhook_id.to_owned(), tenant.clone(), app.now());
+    let goes_on: Result<bool> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                if replays::lock(tx, &tenant, &id).await? != Some(WebhookStatus::Disabled) {
+                    // It was activated meanwhile: the next turn reads it anew.
+                    return Ok(true);
+                }
+                Ok(table::discard(tx, &id, now, STEP).await? > 0)
+            })
+        })
+        .await;
+    Ok(if goes_on? { Next::At(now) } else { Next::Park })
+}
+
+/// Lets deliveries go that waited for an earlier one while the webhook was ordered, some of them with each turn.
+async fn let_go(turn: &Turn) -> Result<()> {
+    let (job, now) = (turn.job.clone(), turn.app.now());
+    turn.app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                held::release_all(tx, job.key(), now, STEP).await?;
+                jobs::check_fence(tx, &job, None, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,225 @@
+//! What a turn writes: what became of deliveries with how far it has got, while attempts are under way, and the end of the turn.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use base::error::{Error, Result};
+use futures::future::BoxFuture;
+use model::webhook::DeliveryStatus;
+use storage::jobs::{self, End, Job};
+use storage::webhooks::deliveries::{Delivery, Health, Settled, Standing};
+use storage::webhooks::{deliveries as table, feeds, held};
+use storage::{Tx, job_claims, usage as usage_table};
+
+use crate::app::event_log::{self, Note, Origin};
+use crate::app::{App, usage};
+use crate::webhooks::attempt::OpenSubscription;
+use crate::webhooks::figures::Figures;
+
+/// When a webhook is looked at again of which as many deliveries wait as may, but nothing is due, ms.
+const LOOK_AGAIN_AFTER_MS: i64 = 60_000;
+/// Rows over which the webhooks of an application spread each of its counts.
+const SHARDS: u8 = 16;
+
+/// A write that is under way.
+pub type Writing = BoxFuture<'static, Result<Done>>;
+
+/// What a write came to.
+pub struct Done {
+    /// How the webhook stands; none when it is deleted, or was disabled by this write.
+    pub standing: Option<Standing>,
+    /// Deliveries that have waited for an earlier one of their resource, and may be attempted now.
+    pub released: Vec<Delivery>,
+    /// Resources of the deliveries that were attempted, or dropped, without replays.
+    pub tried: Vec<String>,
+    /// Something was written of deliveries.
+    pub has_progressed: bool,
+}
+
+/// What a write takes along.
+#[derive(Clone)]
+pub struct Written {
+    pub app: App,
+    pub job: Job,
+    pub to: Arc<OpenSubscription>,
+    /// Deliveries that were attempted, and those that have to wait.
+    pub outcomes: Vec<Delivery>,
+    /// The attempts among them.
+    pub figures: Figures,
+    /// See `Settled`.
+    pub cursor: i64,
+    pub health: Health,
+    /// JSON, kept with the job.
+    pub progress: String,
+    /// Why the webhook is to be disabled.
+    pub disabled: Option<&'static str>,
+    /// Deliveries may wait for some of these.
+    pub releases: bool,
+}
+
+/// The webhook was changed since it was opened: what an endpoint answered before does not disable it.
+#[derive(Debug)]
+struct Changed;
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the webhook was changed")
+    }
+}
+
+impl std::error::Error for Changed {}
+
+impl Written {
+    /// Begins to write.
+    pub fn begin(self) -> Writing {
+        let (db, now) = (self.app.db.clone(), self.app.now());
+        Box::pin(async move {
+            // The log is written before the webhook's row is locked. If that row turns out to have changed, the transaction is rolled back
+            // and written again without the line.
+            let without = self.disabled.is_some().then(|| Written { disabled: None, ..self.clone() });
+            let written: Result<Done> = db.write(move |tx| Box::pin(self.write(tx, now))).await;
+            match (written, without) {
+                (Err(Error::Internal(e)), Some(without)) if e.is::<Changed>() => {
+                    db.write(move |tx| Box::pin(without.write(tx, now))).await
+                }
+                (written, _) => written,
+            }
+        })
+    }
+
+    async fn write(self, tx: &mut Tx, now: i64) -> Result<Done> {
+        let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
+        if let Some(reason) = self.disabled {
+            // The log before the webhook: the application's row is locked first.
+            event_log::append(tx, &self.app, tenant, vec![note(id, reason)]).await?;
+        }
+        count(tx, &self.to, &self.figures, now).await?;
+        if self.disabled.is_some() {
+            feeds::note_change(tx, tenant).await?;
+        }
+        let settled = settled(&self.to, self.cursor, &self.health);
+        let mut standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
+        if let Some(reason) = self.disabled {
+            if !standing.as_ref().is_some_and(|standing| self.to.is_as(standing)) {
+                return Err(anyhow::Error::new(Changed).into());
+            }
+            let [random] = self.app.entropy.bytes::<1>();
+            let etag = format!("\"{now:x}{random:02x}\"");
+            table::disable(tx, id, (reason, &etag), now).await?;
+            standing = None;
+            tracing::info!(webhook = %id, reason, "a webhook is disabled");
+        }
+        let over = self.over();
+        let released = match self.releases && standing.is_some() && !over.is_empty() {
+            true => held::release(tx, id, &over, now).await?,
+            false => Vec::new(),
+        };
+        jobs::check_fence(tx, &self.job, Some(&self.progress), now).await?;
+        let is_tried = |d: &&Delivery| {
+            d.replay_id.is_empty() && (d.status != DeliveryStatus::Pending || d.next_attempt_at.is_some())
+        };
+        let tried = self.outcomes.iter().filter(is_tried).map(|d| d.resource_id.clone()).collect();
+        Ok(Done { standing, released, tried, has_progressed: !self.outcomes.is_empty() })
+    }
+
+    /// Resources of which a delivery has ended.
+    fn over(&self) -> Vec<String> {
+        let is_over = |d: &&Delivery| d.replay_id.is_empty() && d.status != DeliveryStatus::Pending;
+        let resources: BTreeSet<&String> =
+            self.outcomes.iter().filter(is_over).map(|d| &d.resource_id).collect();
+        resources.into_iter().cloned().collect()
+    }
+}
+
+/// Adds attempts to the usage of the application, in one statement. The counts of usage are locked before the webhook's row.
+async fn count(tx: &mut Tx, to: &OpenSubscription, figures: &Figures, now: i64) -> Result<()> {
+    if figures.is_empty() {
+        return Ok(());
+    }
+    // Webhooks of one application share few of the rows, so that they rarely wait for each other's commits.
+    let shard = to.id.bytes().next_back().map_or(0, |byte| byte % SHARDS).to_string();
+    let day = usage::day(now);
+    usage_table::add_each(tx, &to.endpoint.tenant, (&day, &shard), &figures.outcomes()).await?;
+    Ok(())
+}
+
+fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> Settled<'h> {
+    Settled { cursor, health, updated_at: to.endpoint.updated_at }
+}
+
+/// The end of a turn.
+#[derive(Clone)]
+pub struct Ending {
+    pub job: Job,
+    pub to: Arc<OpenSubscription>,
+    /// Deliveries that were attempted last, where none waits for one of them.
+    pub outcomes: Vec<Delivery>,
+    /// The attempts among them.
+    pub figures: Figures,
+    /// JSON, kept with the job.
+    pub progress: String,
+    /// See `Settled`.
+    pub cursor: i64,
+    pub health: Health,
+    /// When the next attempt may begin at the earliest, in ms since 1970.
+    pub begins_at: i64,
+    /// Nothing is left to do now.
+    pub is_done: bool,
+    /// The log was not read to its end: as many deliveries wait as may.
+    pub is_stopped: bool,
+    /// Its attempts take long.
+    pub is_slow: bool,
+}
+
+impl Ending {
+    /// Writes what became of the last deliveries, keeps the cursor, and says when the job is due again.
+    pub async fn write(self, tx: &mut Tx, now: i64) -> Result<()> {
+        let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
+        count(tx, &self.to, &self.figures, now).await?;
+        let settled = settled(&self.to, self.cursor, &self.health);
+        let standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
+        let due_at = match standing.is_some_and(|standing| self.to.is_as(&standing)) {
+            true => self.due_at(tx, now).await?.map(|at| at.max(self.begins_at)),
+            // The next turn sees to what the webhook is now.
+            false => Some(now),
+        };
+        if self.is_slow != self.job.is_slow {
+            job_claims::set_slow(tx, &self.job, self.is_slow).await?;
+        }
+        if !self.outcomes.is_empty() {
+            jobs::check_fence(tx, &self.job, Some(&self.progress), now).await?;
+        }
+        let end = End { due_at, done_at: Some(now), ..End::default() };
+        jobs::reschedule(tx, &self.job, &end, now).await?;
+        Ok(())
+    }
+
+    /// When there is something to do; none: when the job is woken.
+    async fn due_at(&self, tx: &mut Tx, now: i64) -> Result<Option<i64>> {
+        if !self.is_done {
+            return Ok(Some(now));
+        }
+        if !self.is_stopped {
+            table::rest(tx, &self.to.id).await?;
+        }
+        let due_at = table::next_due(&mut *tx, &self.to.id).await?;
+        Ok(due_at.or(self.is_stopped.then_some(now + LOOK_AGAIN_AFTER_MS)))
+    }
+}
+
+/// The line that tells of a webhook that was disabled.
+fn note(webhook_id: &str, reason: &str) -> Note {
+    Note {
+        connection_id: None,
+        entry_type: "webhook.disabled".to_owned(),
+        change_type: "state",
+        resource_type: "webhook",
+        resource_id: webhook_id.to_owned(),
+        parent_id: String::new(),
+        changed_fields: None,
+        etag: None,
+        origin: Origin::System,
+        resource: Some(serde_json::json!({ "id": webhook_id, "disabledReason": reason }).to_string()),
+    }
+}

@@ -1,0 +1,336 @@
+//! A turn's attempts: they run side by side, as many as the webhook's settings and its endpoint allow, and in the order of the events of
+//! each resource.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use base::error::Result;
+use futures::future::BoxFuture;
+use futures::stream::{FuturesUnordered, StreamExt};
+use model::webhook::DeliveryStatus;
+use storage::jobs::Job;
+use storage::wakes::JobClass;
+use storage::webhooks::deliveries::{Delivery, Health};
+
+use crate::app::App;
+use crate::job_runner::kind::{Next, Turn};
+use crate::job_runner::permits;
+use crate::webhooks::attempt::{self, Attempted, OpenSubscription, Outcome};
+use crate::webhooks::delivery::concurrency::Place;
+use crate::webhooks::delivery::outcomes::{Done, Ending, Writing, Written};
+use crate::webhooks::delivery::rate::Rate;
+use crate::webhooks::delivery::work::Work;
+use crate::webhooks::figures::Figures;
+use crate::webhooks::health::{self, Verdict};
+
+const CLASS: JobClass = JobClass::Deliver;
+/// A turn starts no attempt after this time: others have their turn.
+const BUDGET: Duration = Duration::from_secs(10);
+/// A turn in which so many deliveries found no room for their bodies begins no attempt any more: each has cost a look at the database.
+const MOST_PARKED: usize = 8;
+/// When the next turn after one that found no room for a body may begin attempts, ms.
+const PARKED_MS: i64 = 1_000;
+/// Replayed deliveries that are under way at a time: what is new has room beside them.
+const MOST_REPLAYED: usize = 4;
+
+/// A turn's attempts, and the write of what became of those that have ended. One write is under way at a time, and takes everything that
+/// ended since the last.
+pub struct Sending {
+    app: App,
+    job: Job,
+    to: Arc<OpenSubscription>,
+    work: Work,
+    rate: Rate,
+    health: Health,
+    /// Resources that there are attempts for now and, where the webhook is ordered, those of which an outcome is not written yet.
+    under_way: BTreeSet<String>,
+    /// The same for replays: their ids with the resources.
+    replaying: Vec<(String, String)>,
+    /// The attempt that was begun last was of a replay: where both wait they take turns, what is new first.
+    was_replay: bool,
+    /// Deliveries that are to be written.
+    ended: Vec<Delivery>,
+    /// The attempts among them.
+    figures: Figures,
+    /// Why the webhook is to be disabled.
+    disabled: Option<&'static str>,
+    /// Deliveries that found no room for their bodies in this turn.
+    parked: usize,
+    /// No attempt is begun any more.
+    is_over: bool,
+    /// Something was settled.
+    has_progressed: bool,
+    began: Instant,
+    /// How long the longest attempt took; none: there was none.
+    longest: Option<Duration>,
+}
+
+type Attempting = BoxFuture<'static, Result<(Attempted, Duration)>>;
+
+impl Sending {
+    pub fn new(turn: &Turn, to: OpenSubscription, mut work: Work, rate: Rate) -> Sending {
+        Sending {
+            app: turn.app.clone(),
+            job: turn.job.clone(),
+            health: to.endpoint.health.clone(),
+            to: Arc::new(to),
+            ended: std::mem::take(&mut work.held),
+            figures: Figures::default(),
+            work,
+            rate,
+            under_way: BTreeSet::new(),
+            was_replay: true,
+            replaying: Vec::new(),
+            disabled: None,
+            parked: 0,
+            is_over: false,
+            has_progressed: false,
+            began: Instant::now(),
+            longest: None,
+        }
+    }
+
+    /// Makes attempts until there is nothing left to do, or the turn is over, and writes what came of them. What came of the last ones is
+    /// left to `end`, where nothing can follow from it: most turns then have one transaction. When the process ends no attempt begins any
+    /// more, and those that are under way end and are written down.
+    pub async fn run(&mut self, turn: &Turn) -> Result<()> {
+        turn.must_finish.store(true, Ordering::Release);
+        let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
+        let mut writing: Option<Writing> = None;
+        let mut failed = None;
+        loop {
+            self.is_over |= turn.is_ending();
+            self.begin(&attempts);
+            let is_last = attempts.is_empty() && writing.is_none() && failed.is_none();
+            if is_last && self.disabled.is_none() && !self.releases() {
+                return Ok(());
+            }
+            if writing.is_none() && !self.ended.is_empty() {
+                writing = Some(self.write());
+            }
+            if attempts.is_empty() && writing.is_none() {
+                return failed.map_or(Ok(()), Err);
+            }
+            tokio::select! {
+                Some(attempted) = attempts.next() => match attempted {
+                    Ok(attempted) => self.take(attempted),
+                    // What else was sent is written down first.
+                    Err(e) => {
+                        self.is_over = true;
+                        failed.get_or_insert(e);
+                    }
+                },
+                done = written(&mut writing) => {
+                    writing = None;
+                    self.go_on(done?);
+                }
+            }
+        }
+    }
+
+    /// Begins attempts while there is room: one at a time for each resource, in the order of the events.
+    fn begin(&mut self, attempts: &FuturesUnordered<Attempting>) {
+        let now = self.app.now();
+        let is_probed = self.health.consecutive_failures >= health::PROBING_AFTER;
+        let most = if is_probed { 1 } else { usize::try_from(self.to.endpoint.max_concurrent).unwrap_or(1) };
+        self.is_over |=
+            self.began.elapsed() > BUDGET || self.health.not_before.is_some_and(|until| until > now);
+        while !self.is_over && attempts.len() < most && self.rate.next_at(now) <= now {
+            let Some(at) = self.next() else { return };
+            let Some(place) = self.place(attempts.is_empty()) else { return };
+            let Some(delivery) = self.work.deliveries.remove(at) else { return };
+            self.was_replay = !delivery.replay_id.is_empty();
+            if delivery.replay_id.is_empty() {
+                self.under_way.insert(delivery.resource_id.clone());
+            } else {
+                self.replaying.push((delivery.replay_id.clone(), delivery.resource_id.clone()));
+            }
+            self.rate.count(now);
+            let (app, to) = (self.app.clone(), self.to.clone());
+            attempts.push(Box::pin(async move {
+                let began = Instant::now();
+                let attempted = place.during(attempt::attempt(&app, &to, delivery)).await?;
+                Ok((attempted, began.elapsed()))
+            }));
+        }
+    }
+
+    /// Which delivery is next; none: none may begin now.
+    fn next(&self) -> Option<usize> {
+        let free = |is_replay: bool| {
+            let is_of = |d: &Delivery| d.replay_id.is_empty() != is_replay;
+            self.work.deliveries.iter().position(|d| is_of(d) && self.is_free(d))
+        };
+        free(!self.was_replay).or_else(|| free(self.was_replay))
+    }
+
+    /// Whether an attempt may begin beside those that are under way.
+    fn is_free(&self, delivery: &Delivery) -> bool {
+        let is_same = |(replay_id, resource_id): &(String, String)| {
+            *replay_id == delivery.replay_id && *resource_id == delivery.resource_id
+        };
+        match delivery.replay_id.is_empty() {
+            true => !self.under_way.contains(&delivery.resource_id),
+            false => self.replaying.len() < MOST_REPLAYED && !self.replaying.iter().any(is_same),
+        }
+    }
+
+    /// The place of an attempt among those of this host; none: all are taken.
+    fn place(&self, is_first: bool) -> Option<Place> {
+        match is_first {
+            true => Some(Place::of_first()),
+            false => Place::take(&self.job.tenant.application_id, self.job.is_slow),
+        }
+    }
+
+    /// Takes what an attempt came to.
+    fn take(&mut self, (attempted, took): (Attempted, Duration)) {
+        let Attempted { delivery, outcome } = attempted;
+        if matches!(outcome, Outcome::Parked) {
+            self.park(delivery);
+            return;
+        }
+        self.longest = self.longest.max(Some(took));
+        let is_replay = !delivery.replay_id.is_empty();
+        if is_replay {
+            self.replaying.retain(|(replay_id, resource_id)| {
+                *replay_id != delivery.replay_id || *resource_id != delivery.resource_id
+            });
+        }
+        match outcome {
+            Outcome::Superseded => {
+                // The next turn makes the attempt, as the webhook is then.
+                self.is_over = true;
+                if !is_replay {
+                    self.under_way.remove(&delivery.resource_id);
+                }
+                self.work.deliveries.push_front(delivery);
+                return;
+            }
+            Outcome::Dropped | Outcome::Parked => {}
+            Outcome::Made(ended) => {
+                self.figures.count(ended.verdict != Verdict::Delivered, ended.ended - ended.began);
+                let after = match is_replay {
+                    true => health::after_replay(&self.health, &ended),
+                    false => health::after(&self.health, &ended),
+                };
+                self.health = after.health;
+                self.disabled = self.disabled.or(after.disabled);
+                self.is_over |= self.disabled.is_some();
+            }
+        }
+        if !is_replay && !self.to.endpoint.ordered {
+            self.under_way.remove(&delivery.resource_id);
+        } else if !is_replay && delivery.status == DeliveryStatus::Pending {
+            self.hold(&delivery.resource_id);
+        }
+        self.ended.push(delivery);
+    }
+
+    /// Leaves a delivery whose body found no room to a later turn. Others go on: this one stays among those under way, so that neither it nor a
+    /// later event of its resource is begun in this turn.
+    fn park(&mut self, delivery: Delivery) {
+        self.parked += 1;
+        self.is_over |= self.parked >= MOST_PARKED;
+        self.work.deliveries.push_front(delivery);
+    }
+
+    /// Lets the later events of a resource wait until an earlier one has ended.
+    fn hold(&mut self, resource_id: &str) {
+        let is_later = |d: &Delivery| d.replay_id.is_empty() && d.resource_id == resource_id;
+        let (later, others): (Vec<Delivery>, Vec<Delivery>) =
+            std::mem::take(&mut self.work.deliveries).into_iter().partition(is_later);
+        self.work.deliveries = others.into();
+        self.ended.extend(later.into_iter().map(|d| Delivery { next_attempt_at: None, ..d }));
+    }
+
+    /// Deliveries may wait for some of those that end.
+    fn releases(&self) -> bool {
+        self.to.endpoint.ordered || self.to.endpoint.held > 0
+    }
+
+    /// What has ended and is to be written now.
+    fn take_ended(&mut self) -> Vec<Delivery> {
+        let outcomes = std::mem::take(&mut self.ended);
+        for delivery in outcomes.iter().filter(|d| d.replay_id.is_empty()) {
+            // The event of a replay may itself still wait for its first delivery.
+            self.work.unsettled.remove(&delivery.sequence);
+        }
+        outcomes
+    }
+
+    /// Begins to write what has ended, with how the endpoint stands after it.
+    fn write(&mut self) -> Writing {
+        let outcomes = self.take_ended();
+        let written = Written {
+            app: self.app.clone(),
+            job: self.job.clone(),
+            to: self.to.clone(),
+            outcomes,
+            figures: std::mem::take(&mut self.figures),
+            cursor: self.cursor(),
+            health: self.health.clone(),
+            progress: self.rate.progress(),
+            disabled: self.disabled.take(),
+            releases: self.releases(),
+        };
+        written.begin()
+    }
+
+    /// Goes on after a write.
+    fn go_on(&mut self, done: Done) {
+        self.has_progressed |= done.has_progressed;
+        if self.to.endpoint.ordered {
+            for resource_id in &done.tried {
+                self.under_way.remove(resource_id);
+            }
+        }
+        // Changed, paused, disabled or deleted: the next turn reads it anew.
+        self.is_over |= !done.standing.is_some_and(|standing| self.to.is_as(&standing));
+        for delivery in done.released.into_iter().rev() {
+            self.work.deliveries.push_front(delivery);
+        }
+    }
+
+    /// Up to here everything has a delivery or is not for the webhook.
+    fn cursor(&self) -> i64 {
+        self.work.unsettled.first().map_or(self.work.up_to, |first| first - 1)
+    }
+
+    /// Ends the turn: what has ended is written, the cursor is kept, and the job comes again when there is something to do.
+    pub async fn end(mut self) -> Result<Next> {
+        let (app, now) = (self.app.clone(), self.app.now());
+        let outcomes = self.take_ended();
+        self.has_progressed |= !outcomes.is_empty();
+        // Where no more deliveries may wait, the next turn finds room if this one has made some.
+        let is_full = self.work.is_full || (self.work.is_stopped && self.has_progressed);
+        let was_slow = self.job.is_slow;
+        let is_slow = self.longest.map_or(was_slow, |took| permits::is_slow(CLASS, took, was_slow));
+        let room_at = if self.parked > 0 { now + PARKED_MS } else { now };
+        let ending = Ending {
+            cursor: self.cursor(),
+            begins_at: self.health.not_before.unwrap_or(now).max(self.rate.next_at(now)).max(room_at),
+            health: self.health,
+            is_done: self.work.deliveries.is_empty() && !is_full,
+            is_stopped: self.work.is_stopped,
+            is_slow,
+            outcomes,
+            figures: self.figures,
+            progress: self.rate.progress(),
+            job: self.job,
+            to: self.to,
+        };
+        app.db.write(move |tx| Box::pin(ending.write(tx, now))).await?;
+        Ok(Next::Committed)
+    }
+}
+
+/// What the write came to; it never ends where there is none.
+async fn written(writing: &mut Option<Writing>) -> Result<Done> {
+    match writing {
+        Some(writing) => writing.await,
+        None => std::future::pending().await,
+    }
+}

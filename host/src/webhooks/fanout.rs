@@ -1,0 +1,309 @@
+//! The kind `fanout`: holds the events of an application against what its webhooks want, and wakes the deliveries of those that want one.
+//! There is one job for each application that has webhooks. The log itself is the queue: what lies above the feed's cursor is to be looked at.
+//!
+//! What was written a moment ago is held against it at once, without the job: a few events for a few webhooks cost one transaction. The job
+//! is for what is more than that, for what failed, and for what was missed. It does no harm when both do the same, or two hosts: whoever
+//! moves the cursor first wakes the webhooks, and to wake one twice is harmless.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use base::error::{Error, Result};
+use base::tenant::Tenant;
+use storage::jobs::{self, End, Job, NewJob};
+use storage::lane::Lane;
+use storage::log::{self, Light};
+use storage::wakes::{Grown, JobClass};
+use storage::webhooks::matching;
+use tokio::sync::watch;
+use tokio::task::{JoinError, JoinSet};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use crate::app::App;
+use crate::app::supervise::guarded;
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::webhooks::compiled_filters;
+use crate::webhooks::notification_types::Matcher;
+
+/// The kind.
+pub const FANOUT: JobKind = JobKind {
+    name: "fanout",
+    class: JobClass::Fanout,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+/// How often all applications are looked at: for events that another host wrote, and wakes that were lost.
+const SWEEP: Duration = Duration::from_secs(5);
+/// How long to wait after a failure of the database.
+const AFTER_FAILURE: Duration = Duration::from_secs(1);
+/// Applications whose events are looked at without their jobs at a time; those of others are left to jobs.
+const MOST_AT_ONCE: usize = 8;
+/// Events that one turn looks at.
+const PAGE: i64 = 500;
+/// Subscriptions that one transaction wakes.
+const CHUNK: usize = 500;
+
+/// Looks at what applications log, as soon as they have, until `stop` says that the process ends.
+pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
+    let mut passes = Passes::default();
+    // What was written before the start, and by other hosts.
+    let mut sweep_at = Instant::now();
+    while !*stop.borrow() {
+        let looked = tokio::select! {
+            () = sleep_until(sweep_at) => {
+                sweep_at = Instant::now() + SWEEP;
+                wake(app, None).await.map(|_| ())
+            }
+            grown = app.db.wakes().grown() => match grown {
+                Grown::These(ids) => passes.begin(app, ids).await,
+                Grown::Any => wake(app, None).await.map(|_| ()),
+            },
+            // Where nothing is under way there is nothing to wait for.
+            Some(ended) = passes.under_way.join_next() => passes.end(app, ended).await,
+            changed = stop.changed() => match changed {
+                Ok(()) => Ok(()),
+                // Whoever could say stop is gone.
+                Err(_) => return,
+            },
+        };
+        if let Err(e) = looked {
+            tracing::error!(error = %format!("{e:#}"), "new events cannot be looked for");
+            sleep(AFTER_FAILURE).await;
+            sweep_at = Instant::now();
+        }
+    }
+}
+
+/// Looks at events that are under way without a job.
+#[derive(Default)]
+struct Passes {
+    /// Each returns whose events they are, and whether some are left for the job. Dropped with this.
+    under_way: JoinSet<(Tenant, bool)>,
+    /// The ids of their applications, and whether there are more events by now.
+    grew_again: BTreeMap<String, bool>,
+}
+
+impl Passes {
+    /// Looks at the events of these applications, as far as there is room, and leaves those of the others to jobs.
+    async fn begin(&mut self, app: &App, grown: BTreeSet<String>) -> anyhow::Result<()> {
+        let mut new = Vec::new();
+        for id in grown {
+            match self.grew_again.get_mut(&id) {
+                Some(grew_again) => *grew_again = true,
+                None => new.push(id),
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        let mut behind = matching::behind(app.db.reader(), Some(&new)).await?;
+        let room = MOST_AT_ONCE.saturating_sub(self.under_way.len());
+        let rest = behind.split_off(room.min(behind.len()));
+        for tenant in behind {
+            self.grew_again.insert(tenant.application_id.clone(), false);
+            let lane = Lane::jobs().of(&tenant.application_id);
+            self.under_way.spawn(lane.scope(pass(app.clone(), tenant)));
+        }
+        enqueue(app, rest).await.map(|_| ())
+    }
+
+    /// One has ended.
+    async fn end(&mut self, app: &App, ended: Result<(Tenant, bool), JoinError>) -> anyhow::Result<()> {
+        let (tenant, is_left) = match ended {
+            Ok(ended) => ended,
+            Err(e) => {
+                // It is not known which: everything is looked at again.
+                self.grew_again.clear();
+                return Err(e.into());
+            }
+        };
+        let grew_again = self.grew_again.remove(&tenant.application_id).unwrap_or_default();
+        match (is_left, grew_again) {
+            (true, _) => enqueue(app, vec![tenant]).await.map(|_| ()),
+            (false, true) => self.begin(app, BTreeSet::from([tenant.application_id])).await,
+            (false, false) => Ok(()),
+        }
+    }
+}
+
+/// Looks at the next events of an application. What fails is left to the job.
+async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
+    let began = Instant::now();
+    let done = guarded(&app.metrics, FANOUT.name, at_once(&app, &tenant)).await;
+    let outcome = if done.is_ok() { "done" } else { "failed" };
+    app.metrics.observe_turn(FANOUT.name, outcome, began.elapsed());
+    let is_left = done.unwrap_or_else(|e| {
+        tracing::warn!(application = %tenant.application_id, error = %e, "new events are left to a job");
+        true
+    });
+    (tenant, is_left)
+}
+
+/// Holds the next events of an application against what its webhooks want, unless these are many. Returns whether something is left.
+async fn at_once(app: &App, tenant: &Tenant) -> Result<bool> {
+    let Some(Looked { woken, up_to, is_full }) = look_at(app, tenant).await? else { return Ok(false) };
+    if woken.len() > CHUNK {
+        return Ok(true);
+    }
+    let (first, ids) = chunk(&woken, up_to);
+    let (tenant, now) = (tenant.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                // Whoever has moved it so far has woken all that wanted one of these events.
+                if matching::advance(tx, &tenant, up_to).await? && !ids.is_empty() {
+                    matching::wake(tx, &ids, first, now).await?;
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(is_full)
+}
+
+/// Enqueues the job of each application that has webhooks and events that were not held against them; of these applications, or of all.
+/// Returns how many.
+pub async fn wake(app: &App, among: Option<BTreeSet<String>>) -> anyhow::Result<usize> {
+    let among: Option<Vec<String>> = among.map(|ids| ids.into_iter().collect());
+    let behind = matching::behind(app.db.reader(), among.as_deref()).await?;
+    enqueue(app, behind).await
+}
+
+/// Enqueues the jobs of these applications. Returns how many they are.
+async fn enqueue(app: &App, mut behind: Vec<Tenant>) -> anyhow::Result<usize> {
+    if behind.is_empty() {
+        return Ok(0);
+    }
+    // In one order, so that two hosts do not wait for each other's rows.
+    behind.sort_by(|a, b| a.application_id.cmp(&b.application_id));
+    let (count, now) = (behind.len(), app.now());
+    let done: anyhow::Result<()> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move {
+                for tenant in &behind {
+                    jobs::enqueue(tx, &job_of(tenant, Some(now)), now).await?;
+                }
+                Ok(())
+            })
+        })
+        .await;
+    done.map(|()| count)
+}
+
+/// The job of an application.
+fn job_of(tenant: &Tenant, due_at: Option<i64>) -> NewJob<'_> {
+    NewJob {
+        kind: FANOUT.name,
+        key: &tenant.application_id,
+        class: FANOUT.class,
+        tenant,
+        connection_id: None,
+        target: "",
+        due_at,
+        args: None,
+    }
+}
+
+async fn run(turn: &Turn) -> Result<Next> {
+    let (app, began_at) = (&turn.app, turn.app.now());
+    let Some(looked) = look_at(app, &turn.job.tenant).await? else { return Ok(Next::Done) };
+    // The turn ends with the move of the cursor, in one transaction.
+    let due_at = looked.is_full.then(|| app.now());
+    let end = End { due_at, done_at: Some(began_at), ..End::default() };
+    commit(app, &turn.job, looked, end).await?;
+    Ok(Next::Committed)
+}
+
+/// The next events of an application, as they were held against what its webhooks want.
+struct Looked {
+    /// The subscriptions that want one of them, each with the number of the first that it wants, in the order of these numbers.
+    woken: Vec<(i64, String)>,
+    /// Up to this number the log was looked at.
+    up_to: i64,
+    /// There may be more.
+    is_full: bool,
+}
+
+/// Looks at the next events of an application; none where it never had a webhook.
+async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<Looked>> {
+    let reader = app.db.reader();
+    let Some(cursor) = matching::cursor(reader, tenant).await? else { return Ok(None) };
+    // Numbers without a line exist, and those up to this one that have a line are there to be read.
+    let last = log::last_sequence(reader, tenant).await?;
+    let mut lines = log::light_after(reader, tenant, cursor, PAGE).await?;
+    lines.retain(|line| line.sequence <= last);
+    let is_full = i64::try_from(lines.len()).is_ok_and(|count| count >= PAGE);
+    let up_to = lines.last().filter(|_| is_full).map_or(last, |line| line.sequence);
+    let woken = match lines.is_empty() {
+        true => Vec::new(),
+        // Asked for after the lines: whoever subscribed before one of them is among these.
+        false => first_of_each(compiled_filters::of(app, tenant).await?.as_ref(), &lines),
+    };
+    Ok(Some(Looked { woken, up_to, is_full }))
+}
+
+/// The subscriptions that want one of these lines, each with the number of the first that it wants, in the order of these numbers.
+fn first_of_each(matcher: &Matcher, lines: &[Light]) -> Vec<(i64, String)> {
+    let mut seen = BTreeSet::new();
+    let mut first = Vec::new();
+    for line in lines {
+        let connection_id = line.connection_id.as_deref();
+        for id in matcher.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id) {
+            if seen.insert(id) {
+                first.push((line.sequence, id.to_owned()));
+            }
+        }
+    }
+    first
+}
+
+/// The ids of subscriptions that are woken together, with the earliest number that is for one of them. It is good for all of them: each
+/// looks for itself what it wants of the lines from there on.
+fn chunk(woken: &[(i64, String)], up_to: i64) -> (i64, Vec<String>) {
+    let first = woken.first().map_or(up_to, |(sequence, _)| *sequence);
+    (first, woken.iter().map(|(_, id)| id.clone()).collect())
+}
+
+/// Wakes the subscriptions, and moves the cursor and ends the turn in the last transaction: when one before it is lost, the next turn wakes
+/// some of them again, which does no harm.
+async fn commit(app: &App, job: &Job, looked: Looked, end: End) -> Result<()> {
+    let up_to = looked.up_to;
+    let mut chunks: Vec<(i64, Vec<String>)> =
+        looked.woken.chunks(CHUNK).map(|woken| chunk(woken, up_to)).collect();
+    let last = chunks.pop().unwrap_or_default();
+    for chunk in chunks {
+        commit_one(app, job, chunk, None).await?;
+    }
+    commit_one(app, job, last, Some((up_to, end))).await
+}
+
+/// `last`: where the cursor is moved to, and how the turn ends.
+async fn commit_one(
+    app: &App,
+    job: &Job,
+    (first, ids): (i64, Vec<String>),
+    last: Option<(i64, End)>,
+) -> Result<()> {
+    let (job, now) = (job.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                if let Some((cursor, _)) = &last {
+                    matching::advance(tx, &job.tenant, *cursor).await?;
+                }
+                if !ids.is_empty() {
+                    matching::wake(tx, &ids, first, now).await?;
+                }
+                match &last {
+                    Some((_, end)) => jobs::reschedule(tx, &job, end, now).await?,
+                    None => jobs::check_fence(tx, &job, None, now).await?,
+                }
+                Ok::<_, Error>(())
+            })
+        })
+        .await
+}

@@ -1,0 +1,35 @@
+//! The kind `replay`: writes the deliveries of a replay of a range of the log, a part at a time. They are sent by the kind `deliver`.
+
+use std::time::{Duration, Instant};
+
+use base::error::Result;
+use storage::wakes::JobClass;
+
+use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::webhooks::replay::JOB;
+use crate::webhooks::replay::walk::{self, Walked};
+
+/// The kind; the key of a job is the id of the replay.
+pub const REPLAY: JobKind = JobKind {
+    name: JOB,
+    class: JobClass::Deliver,
+    deadline_ms: Some(60_000),
+    max_attempts: None,
+    retry: RetryDelay { first_ms: 1_000, longest_ms: 60_000 },
+    run: |turn| Box::pin(run(turn)),
+};
+
+/// How long a turn begins further steps: then other jobs of its class have their turn.
+const TURN: Duration = Duration::from_secs(2);
+
+async fn run(turn: &Turn) -> Result<Next> {
+    let until = Instant::now() + TURN;
+    while Instant::now() < until {
+        match walk::step(&turn.app, &turn.job).await? {
+            Walked::Finished => return Ok(Next::Done),
+            Walked::Waiting(at) => return Ok(Next::Part(at)),
+            Walked::Advanced => {}
+        }
+    }
+    Ok(Next::Part(turn.app.now()))
+}

@@ -1,0 +1,42 @@
+//! If-Match: which version of a resource a change is based on.
+
+use base::error::{Code, Error, Refusal, Result};
+use storage::items::Item;
+
+/// Which version of a resource a change is based on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Expected {
+    /// No etag was sent, or `*`: the last write wins.
+    // Contract, Cross-cutting rules 3: a mutation "should" carry one.
+    Anything,
+    OneOf(Vec<String>),
+}
+
+impl Expected {
+    /// Refuses a stale etag, telling the current one.
+    pub fn check(&self, current: &str) -> Result<()> {
+        match self {
+            Expected::OneOf(etags) if !etags.iter().any(|e| e == current) => Err(stale(current)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The provider's own version to insist on: only where the caller insisted on ours.
+    pub fn provider_etag(&self, item: &Item) -> Option<String> {
+        match self {
+            Expected::Anything => None,
+            Expected::OneOf(_) => item.provider_etag.clone(),
+        }
+    }
+}
+
+/// 409 for a change that is based on an old version.
+pub fn stale(current: &str) -> Error {
+    Refusal::new(
+        Code::StaleEtag,
+        "the resource has changed since this etag; read it again and repeat the change",
+    )
+    .param("etag")
+    .current_etag(current)
+    .into()
+}

@@ -1,0 +1,12 @@
+//! A write of ours: the provider is called, its answer is upserted and reconciled with what a pull stored meanwhile, and the
+//! response is stored with it.
+
+pub mod etag;
+pub mod item_response;
+pub mod mail;
+pub mod open_collection;
+pub mod part_response;
+pub mod provider_records;
+pub mod reconcile;
+pub mod response;
+pub mod store_read;

@@ -1,0 +1,70 @@
+//! Reading single records of a provider: a message by its reference, its bytes.
+
+use base::error::{Code, Result, refuse};
+use model::wire::email::{Content, MessageRef};
+use runtime::{self, Blob, Surface, Verb};
+use serde_json::Value;
+use storage::connections::Connection;
+use storage::items::Item;
+
+use crate::app::App;
+use crate::connections;
+use crate::connections::call::{self, Op, Options, Reply};
+use crate::connections::call_target::Target;
+use crate::connections::provider_call::failed;
+use crate::connections::request_context::Asker;
+use crate::local_copy::mail::normalize::Aside;
+
+pub fn reference(item: &Item) -> MessageRef {
+    let wanted = wanted(item);
+    MessageRef { source: wanted.source_id, hint: wanted.hint }
+}
+
+/// What the connector is asked with.
+pub fn wanted(item: &Item) -> Wanted {
+    Wanted {
+        id: item.id.clone(),
+        connection_id: item.connection_id.clone(),
+        source_id: item.source_id.clone(),
+        hint: Aside::of(item.aside.as_deref()).hint,
+    }
+}
+
+/// The whole message as it is stored.
+pub async fn raw(app: &App, asker: &Asker, connection: &Connection, item: &Item) -> Result<Blob> {
+    content(app, asker, connection, "messages.raw", &message_ref(item)).await
+}
+
+pub(crate) fn message_ref(item: &Item) -> MessageRef {
+    MessageRef { source: item.source_id.clone(), hint: Aside::of(item.aside.as_deref()).hint }
+}
+
+pub(crate) async fn content<A: serde::Serialize + Sync>(
+    app: &App,
+    asker: &Asker,
+    connection: &Connection,
+    name: &'static str,
+    args: &A,
+) -> Result<Blob> {
+    let op = Op { surface: Surface::Email, verb: Verb::Fetch, name };
+    let options = Options { request_id: asker.request_id.clone(), ..Options::default() };
+    let target = Target::of(app, connection)?;
+    let reply: std::result::Result<Reply<Content>, runtime::Error> =
+        call::run(app, &target, op, args, options).await;
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(e) => return Err(failed(app, connection, &e).await),
+    };
+    connections::state::note(app, connection, Ok(())).await;
+    let missing = || refuse(Code::ConnectorError, "the connector named content that is not there");
+    reply.blobs.get(&reply.body.blob).ok_or_else(missing)
+}
+
+/// A message to ask for.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    pub id: String,
+    pub connection_id: String,
+    pub source_id: String,
+    pub hint: Option<Value>,
+}

@@ -1,0 +1,74 @@
+//! Storing what a read brought, unless a later write superseded it.
+
+use base::error::{Error, Result};
+use model::wire::Source;
+use storage::connections::Connection;
+use storage::items::{self, Item};
+use storage::log;
+
+use crate::app::App;
+use crate::app::event_log::Origin;
+use crate::app::resource_kind::Kind;
+use crate::connections::request_context::Asker;
+use crate::local_copy::isolate::apply_isolated;
+use crate::local_copy::mail::normalize::Aside;
+use crate::local_copy::normalize::prepared;
+use crate::local_copy::record::Prepared;
+use crate::writes::response::place;
+
+/// Keeps what was read, if nobody wrote in the meantime. Where all of it is here already: the rows of these sources, in their order.
+pub async fn keep(
+    app: &App,
+    connection: &Connection,
+    sources: Vec<Source>,
+    as_of: i64,
+) -> Result<Option<Vec<Item>>> {
+    let place = crate::local_copy::change::Place {
+        origin: Origin::Provider,
+        ..place(connection, Kind::EmailMessage, "")
+    };
+    let (tenant, bytes) = (&connection.tenant.application_id, size(&sources));
+    let mut sources = app.compute.run(tenant, bytes, || prepared(Kind::EmailMessage, sources)).await;
+    let names: Vec<String> = sources.iter().map(|source| source.source_id.clone()).collect();
+    let stored = items::of_sources(app.db.reader(), &connection.tenant, &connection.id, &names).await?;
+    sources.retain(|source| !is_as_stored(source, &stored));
+    if sources.is_empty() {
+        return Ok(Some(stored));
+    }
+    let app = app.clone();
+    let db = app.db.clone();
+    db.write(move |tx| {
+        Box::pin(async move {
+            // Superseded by a pull or a write: that is as new, and the next pull tells which is newer.
+            let lock = crate::local_copy::change::lock(tx, &place).await?;
+            // One that cannot be stored is told of by the pull that comes to it; the others are kept.
+            let _ = apply_isolated(tx, &app, (&lock, &place), &mut sources, as_of).await?;
+            Ok::<_, Error>(None)
+        })
+    })
+    .await
+}
+
+/// The same was told before of the only item of the source, and nothing else since.
+pub(crate) fn is_as_stored(source: &Prepared, stored: &[Item]) -> bool {
+    let known = stored.iter().find(|item| item.source_id == source.source_id);
+    let (Some(known), [fresh]) = (known, source.items.as_slice()) else { return false };
+    let (was, is) = (Aside::of(known.aside.as_deref()), Aside::of(fresh.aside.as_deref()));
+    source.error.is_none()
+        && source.previous_id.is_none()
+        && known.external_id == fresh.external_id
+        && known.provider_etag == source.provider_etag
+        && known.provider_data == fresh.provider_data
+        && is.told.is_some()
+        && (was.told, was.hint) == (is.told, is.hint)
+}
+
+/// The log's last sequence: what is read after it is newer than what it tells.
+pub async fn now(app: &App, asker: &Asker) -> Result<i64> {
+    Ok(log::last_sequence(app.db.reader(), &asker.tenant).await?)
+}
+
+/// Bytes of what sources hold.
+pub(crate) fn size(sources: &[Source]) -> usize {
+    sources.iter().flat_map(|source| &source.items).map(|item| item.body.as_str().len()).sum()
+}
