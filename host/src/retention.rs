@@ -53,14 +53,14 @@ const USAGE_MS: i64 = 2 * 366 * DAY_MS;
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Removed {
+pub struct RemovedRows {
     pub steps: u64,
     pub rows: i64,
     /// Rows of the largest step.
     pub largest: i64,
 }
 
-impl Removed {
+impl RemovedRows {
     fn add(&mut self, rows: i64) {
         self.steps += 1;
         self.rows += rows;
@@ -70,7 +70,7 @@ impl Removed {
 
 /// What a step goes by.
 #[derive(Clone, Copy)]
-struct Times {
+struct RetentionTimes {
     /// The present, in milliseconds since 1970.
     now: i64,
     /// How long the log is kept, in milliseconds, and with it tombstones and empty threads (RFC 8620, section 5.2, has servers tell changes
@@ -78,9 +78,9 @@ struct Times {
     log: i64,
 }
 
-impl Times {
-    fn of(app: &App) -> Times {
-        Times { now: app.now(), log: app.config.events_ms() }
+impl RetentionTimes {
+    fn of(app: &App) -> RetentionTimes {
+        RetentionTimes { now: app.now(), log: app.config.events_ms() }
     }
 
     /// What the log tells no more is older than this.
@@ -90,30 +90,30 @@ impl Times {
 }
 
 /// A step of all applications' rows.
-type OfAll = for<'t> fn(&'t mut Tx, Times) -> BoxFuture<'t, Result<i64>>;
+type OfAll = for<'t> fn(&'t mut Tx, RetentionTimes) -> BoxFuture<'t, Result<i64>>;
 /// The same for the rows of one application.
-type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, Times) -> BoxFuture<'t, Result<i64>>;
+type OfOne = for<'t> fn(&'t mut Tx, &'t Tenant, RetentionTimes) -> BoxFuture<'t, Result<i64>>;
 
 /// What is kept for a time, and goes in steps after that. Each has a job of its own: one that fails holds up no other.
 pub struct Sweep {
     /// The key of its job.
     pub name: &'static str,
-    step: Step,
+    step: RetentionStep,
 }
 
 /// Removes at most `STEP` rows; the result is how many there were.
 #[derive(Clone, Copy)]
-enum Step {
+enum RetentionStep {
     All(OfAll),
     One(OfOne),
 }
 
 const fn all(name: &'static str, step: OfAll) -> Sweep {
-    Sweep { name, step: Step::All(step) }
+    Sweep { name, step: RetentionStep::All(step) }
 }
 
 const fn one(name: &'static str, step: OfOne) -> Sweep {
-    Sweep { name, step: Step::One(step) }
+    Sweep { name, step: RetentionStep::One(step) }
 }
 
 /// Everything that is kept for a time.
@@ -150,14 +150,14 @@ pub fn sweep(name: &str) -> Option<&'static Sweep> {
 impl Sweep {
     /// Repeats its step until nothing is left, or until that time. Under a job every step is written only as long as this host has the job,
     /// and the next turn goes on with the application at which this one stopped. Returns what went, and whether nothing is left.
-    pub async fn run(&self, app: &App, job: Option<&Job>, until: Instant) -> Result<(Removed, bool)> {
-        let mut removed = Removed::default();
+    pub async fn run(&self, app: &App, job: Option<&Job>, until: Instant) -> Result<(RemovedRows, bool)> {
+        let mut removed = RemovedRows::default();
         match self.step {
-            Step::All(step) => {
+            RetentionStep::All(step) => {
                 let is_over = steps(app, (&mut removed, until), (job, None), Due::All(step)).await?;
                 Ok((removed, is_over))
             }
-            Step::One(step) => {
+            RetentionStep::One(step) => {
                 let tenants = from(job, api_keys::tenants(app.db.reader()).await?);
                 let mut rest = tenants.into_iter().peekable();
                 while let Some(tenant) = rest.next() {
@@ -183,7 +183,7 @@ enum Due {
 }
 
 impl Due {
-    async fn step(&self, tx: &mut Tx, at: Times) -> Result<i64> {
+    async fn step(&self, tx: &mut Tx, at: RetentionTimes) -> Result<i64> {
         match self {
             Due::All(step) => step(tx, at).await,
             Due::One(step, of) => step(tx, of, at).await,
@@ -204,12 +204,12 @@ fn from(job: Option<&Job>, tenants: Vec<Tenant>) -> Vec<Tenant> {
 /// before.
 async fn steps(
     app: &App,
-    (removed, until): (&mut Removed, Instant),
+    (removed, until): (&mut RemovedRows, Instant),
     (job, progress): (Option<&Job>, Option<String>),
     due: Due,
 ) -> Result<bool> {
     while Instant::now() < until {
-        let (due, job, progress, at) = (due.clone(), job.cloned(), progress.clone(), Times::of(app));
+        let (due, job, progress, at) = (due.clone(), job.cloned(), progress.clone(), RetentionTimes::of(app));
         let rows: Result<i64> = app
             .db
             .write(move |tx| {
@@ -231,8 +231,8 @@ async fn steps(
 }
 
 /// Forgets at once what is older than it is kept, in the caller's task.
-pub async fn clean(app: &App) -> Result<Removed> {
-    let mut all = Removed::default();
+pub async fn clean(app: &App) -> Result<RemovedRows> {
+    let mut all = RemovedRows::default();
     for sweep in &SWEEPS {
         let (removed, _) = sweep.run(app, None, Instant::now() + HOUR).await?;
         all.steps += removed.steps;

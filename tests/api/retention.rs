@@ -10,9 +10,9 @@ use storage::locked::ConnectionLock;
 use storage::sql::query;
 use storage::{api_keys, jobs, mail};
 use switchboard::app::App;
-use switchboard::app::event_log::{Note, Origin, append};
-use switchboard::app::resource_kind::Kind as Resource;
-use switchboard::job_runner::kind::{JobKind, Next};
+use switchboard::app::event_log::{NewLogEntry, Origin, append};
+use switchboard::app::resource_kind::ResourceKind as Resource;
+use switchboard::job_runner::kind::{JobEnd, JobKind};
 use switchboard::jobs::runner;
 use switchboard::jobs::upkeep::{self, CLEAN, PURGE};
 use switchboard::retention::{self, STEP, SWEEPS};
@@ -46,7 +46,7 @@ async fn multiply(server: &TestServer, id: &str, copies: usize) -> Vec<String> {
                 let copy = items::insert(tx, &lock, copy).await?;
                 let key = Key { name: "email", value: format!("{}@example.test", copy.id) };
                 items::set_keys(tx, &tenant, &copy, &[key]).await?;
-                notes.push(Note {
+                notes.push(NewLogEntry {
                     connection_id: Some(copy.connection_id.clone()),
                     entry_type: "contact.created".into(),
                     change_type: "created",
@@ -88,7 +88,7 @@ const ONE_STEP: JobKind = JobKind {
     run: |turn| {
         Box::pin(async move {
             retention::purge_step(&turn.app, &turn.job).await?;
-            Ok(Next::Part(turn.app.now() + 1))
+            Ok(JobEnd::Part(turn.app.now() + 1))
         })
     },
     ..PURGE
@@ -310,7 +310,7 @@ async fn what_comes_and_goes_leaves_nothing() {
     assert_eq!((after[2][1], after[2][2]), (0, 0), "lines and answers are older than they are kept");
     api.get(format!("/v1/task-lists/{list}/tasks/{kept}")).send().await.expect(200);
     api.get(format!("{feed}?cursor={cursor}")).send().await.refused(409, "sync_reset_required");
-    assert_eq!(retention::clean(&server.app).await.expect("nothing"), retention::Removed::default());
+    assert_eq!(retention::clean(&server.app).await.expect("nothing"), retention::RemovedRows::default());
     // Days of which no usage is asked any more.
     server.clock.advance_ms(800 * DAY_MS);
     retention::clean(&server.app).await.expect("a clean-up");

@@ -5,13 +5,18 @@ use model::Instant;
 use model::application::NewApiKey;
 use storage::api_keys::{self, ApiKey};
 
-use crate::access_tokens::{New, Outcome, TokenError};
+use crate::access_tokens::{NewToken, TokenError, TokenResult};
 use crate::app::App;
-use crate::app::stored_response::Attempt;
+use crate::app::stored_response::IdempotentAttempt;
 
 /// Makes a token of `parent` with what `narrowed` has, which the caller has checked to be no more than the key has.
-pub async fn issue(app: &App, parent: &ApiKey, narrowed: NewApiKey, attempt: &Attempt) -> Result<Outcome> {
-    let mut new = New::of(app, parent, narrowed.scopes);
+pub async fn issue(
+    app: &App,
+    parent: &ApiKey,
+    narrowed: NewApiKey,
+    attempt: &IdempotentAttempt,
+) -> Result<TokenResult> {
+    let mut new = NewToken::of(app, parent, narrowed.scopes);
     new.row.allowed_domains = narrowed.allowed_domains;
     new.row.allowed_ips = narrowed.allowed_ips;
     new.row.connection_ids = narrowed.connection_ids;

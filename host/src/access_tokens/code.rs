@@ -14,9 +14,9 @@ use storage::token_grants::{self, TokenGrant};
 use subtle::ConstantTimeEq;
 
 use crate::access_tokens::refresh::{expiry, new_refresh_token};
-use crate::access_tokens::{New, Outcome, TokenError};
+use crate::access_tokens::{NewToken, TokenError, TokenResult};
 use crate::app::App;
-use crate::app::stored_response::Attempt;
+use crate::app::stored_response::IdempotentAttempt;
 
 /// What a client sends. The verifier has the form that RFC 7636, section 4.1, gives it.
 #[derive(Clone)]
@@ -32,8 +32,8 @@ pub async fn exchange(
     app: &App,
     parent: &ApiKey,
     request: CodeRequest,
-    attempt: &Attempt,
-) -> Result<Outcome> {
+    attempt: &IdempotentAttempt,
+) -> Result<TokenResult> {
     if !request.code.starts_with("uc_ac_") {
         return Ok(Err(refused()));
     }
@@ -61,8 +61,8 @@ async fn exchange_in(
     app: &App,
     parent: &ApiKey,
     request: &CodeRequest,
-    attempt: &Attempt,
-) -> Result<Outcome> {
+    attempt: &IdempotentAttempt,
+) -> Result<TokenResult> {
     let now = app.now();
     let hash = app.keyring.api_key_hash(&request.code);
     let Some(pending) = authorizations::use_code(tx, &hash, now).await? else { return Ok(Err(refused())) };
@@ -111,7 +111,7 @@ async fn exchange_in(
     };
     token_grants::insert(tx, &grant).await?;
     authorizations::set_grant(tx, &pending.state_hash, &grant.id).await?;
-    let new = New::of(app, parent, scopes).granted(&grant.id, &grant.connection_id, refresh_token);
+    let new = NewToken::of(app, parent, scopes).granted(&grant.id, &grant.connection_id, refresh_token);
     Ok::<_, Error>(Ok(new.store(tx, app, attempt).await?))
 }
 

@@ -13,7 +13,7 @@ use storage::Tx;
 use storage::api_keys::{self, ApiKey, KeyKind};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 
 /// How long an access token works unless another time is asked for, and what can be asked for, in seconds.
 pub const LIFE_S: i64 = 900;
@@ -53,19 +53,19 @@ impl TokenError {
 }
 
 /// What a token request comes to: an answer, or a refusal that is committed with what it changed.
-pub type Outcome = std::result::Result<Answer, TokenError>;
+pub type TokenResult = std::result::Result<StoredResponse, TokenError>;
 
 /// A token that is not stored yet.
 #[derive(Clone)]
-struct New {
+struct NewToken {
     made: keyring::NewApiKey,
     row: ApiKey,
     refresh_token: Option<String>,
 }
 
-impl New {
+impl NewToken {
     /// A token of `parent`, which it takes over what it is not given otherwise from.
-    fn of(app: &App, parent: &ApiKey, scopes: Vec<String>) -> New {
+    fn of(app: &App, parent: &ApiKey, scopes: Vec<String>) -> NewToken {
         let made = app.keyring.new_access_token();
         let now = app.now();
         let last = now + LIFE_S * 1_000;
@@ -84,11 +84,11 @@ impl New {
             grant_id: None,
             ..parent.clone()
         };
-        New { made, row, refresh_token: None }
+        NewToken { made, row, refresh_token: None }
     }
 
     /// A token of a user's authorization: for its connection alone.
-    fn granted(mut self, grant_id: &str, connection_id: &str, refresh_token: String) -> New {
+    fn granted(mut self, grant_id: &str, connection_id: &str, refresh_token: String) -> NewToken {
         self.row.grant_id = Some(grant_id.to_owned());
         self.row.connection_ids = vec![connection_id.to_owned()];
         self.refresh_token = Some(refresh_token);
@@ -96,7 +96,7 @@ impl New {
     }
 
     /// Stores the token, and the answer under the request's Idempotency-Key.
-    async fn store(self, tx: &mut Tx, app: &App, attempt: &Attempt) -> Result<Answer> {
+    async fn store(self, tx: &mut Tx, app: &App, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
         api_keys::insert(tx, &self.row, &self.made.hash).await?;
         let lasts = self.row.expires_at.map_or(0, |at| at - self.row.created_at);
         let mut body = json!({
@@ -108,7 +108,7 @@ impl New {
         if let Some(token) = self.refresh_token {
             body["refresh_token"] = json!(token);
         }
-        let answer = Answer::ok(body.to_string());
+        let answer = StoredResponse::ok(body.to_string());
         attempt.store(tx, &app.keyring, &answer, app.now()).await?;
         Ok(answer)
     }

@@ -6,9 +6,9 @@ use base::scopes::holds;
 use storage::api_keys::{self, ApiKey};
 use storage::{Tx, token_grants};
 
-use crate::access_tokens::{New, Outcome, TokenError};
+use crate::access_tokens::{NewToken, TokenError, TokenResult};
 use crate::app::App;
-use crate::app::stored_response::Attempt;
+use crate::app::stored_response::IdempotentAttempt;
 
 const PREFIX: &str = "uc_rt_";
 /// What the signed part begins with, so that it is nothing else that this service signs.
@@ -51,8 +51,8 @@ pub async fn refresh(
     app: &App,
     parent: &ApiKey,
     request: RefreshRequest,
-    attempt: &Attempt,
-) -> Result<Outcome> {
+    attempt: &IdempotentAttempt,
+) -> Result<TokenResult> {
     let Some((grant_id, generation)) = read(app, &request.token) else { return Ok(Err(refused())) };
     let (held, app, parent, attempt) = (app.clone(), app.clone(), parent.clone(), attempt.clone());
     let refreshed = held.db.write(move |tx| {
@@ -76,8 +76,8 @@ async fn refresh_in(
     parent: &ApiKey,
     (grant_id, generation): (&str, i64),
     wanted: Vec<String>,
-    attempt: &Attempt,
-) -> Result<Outcome> {
+    attempt: &IdempotentAttempt,
+) -> Result<TokenResult> {
     let now = app.now();
     if !api_keys::hold(tx, &parent.tenant, &parent.id).await? {
         return Ok(Err(TokenError::revoked()));
@@ -104,6 +104,6 @@ async fn refresh_in(
         return Ok(Err(refused()));
     }
     let scopes = if wanted.is_empty() { grant.scopes.clone() } else { wanted };
-    let new = New::of(app, parent, scopes).granted(grant_id, &grant.connection_id, next);
+    let new = NewToken::of(app, parent, scopes).granted(grant_id, &grant.connection_id, next);
     Ok::<_, Error>(Ok(new.store(tx, app, attempt).await?))
 }

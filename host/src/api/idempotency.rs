@@ -15,9 +15,9 @@ use storage::idempotency::{NewClaim, StoredAnswer};
 
 use crate::api::access::api_key::Caller;
 use crate::api::request::fingerprint::of_parts;
-use crate::api::response::error::{Failed, is_of_the_moment};
+use crate::api::response::error::{FailedCode, is_of_the_moment};
 use crate::app::App;
-use crate::app::stored_response::{Attempt, Claim};
+use crate::app::stored_response::{Claim, IdempotentAttempt};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -31,9 +31,9 @@ const WAIT_MS: u64 = 2_000;
 const WAIT_STEP_MS: u64 = 25;
 
 /// What to do with a write.
-pub enum Next {
+pub enum ClaimResult {
     /// Run it, as this attempt.
-    Run(Attempt),
+    Run(IdempotentAttempt),
     /// It ran: this is its answer.
     Replay(Box<Response>),
 }
@@ -42,7 +42,7 @@ pub enum Next {
 const MAX_STORED: usize = 8 << 20;
 
 /// What a claim is about: told apart by API key, method and path, compared by everything else.
-pub struct Request<'a> {
+pub struct ClaimedRequest<'a> {
     pub method: &'a str,
     pub path: &'a str,
     pub query: &'a str,
@@ -52,9 +52,13 @@ pub struct Request<'a> {
 }
 
 /// Claims the request's key, or finds the answer that it already has.
-pub async fn begin(app: &App, caller: &Caller, request: &Request<'_>) -> Result<Next> {
+pub async fn begin(app: &App, caller: &Caller, request: &ClaimedRequest<'_>) -> Result<ClaimResult> {
     let Some(key) = key(request.headers)? else {
-        return Ok(Next::Run(Attempt::new(hex::encode(app.entropy.bytes::<16>()), false, None)));
+        return Ok(ClaimResult::Run(IdempotentAttempt::new(
+            hex::encode(app.entropy.bytes::<16>()),
+            false,
+            None,
+        )));
     };
     let application_id = caller.tenant().application_id.as_str();
     // Of one API key, or of one grant: an answer can hold what only the key that asked may see, such as the key that it made.
@@ -68,14 +72,14 @@ pub async fn claim_scope(
     application_id: &str,
     scope: String,
     fingerprint: String,
-) -> Result<Next> {
+) -> Result<ClaimResult> {
     let waiting = tokio::time::Instant::now();
     loop {
         let fence = hex::encode(app.entropy.bytes::<12>());
         let now = app.now();
         let claim = Claim { application_id: application_id.to_owned(), scope: scope.clone(), fence };
         if insert(app, &claim, &fingerprint, now).await? {
-            return Ok(Next::Run(attempt(claim, false)));
+            return Ok(ClaimResult::Run(attempt(claim, false)));
         }
         let Some(found) = table::find(app.db.reader(), application_id, &scope).await? else { continue };
         if found.fingerprint != fingerprint {
@@ -86,10 +90,10 @@ pub async fn claim_scope(
             ));
         }
         if let Some(answer) = found.answer {
-            return Ok(Next::Replay(Box::new(replay(app, &claim, &answer)?)));
+            return Ok(ClaimResult::Replay(Box::new(replay(app, &claim, &answer)?)));
         }
         if is_dead(app, &found, now) && take_over(app, &claim, &fingerprint, &found.fence, now).await? {
-            return Ok(Next::Run(attempt(claim, true)));
+            return Ok(ClaimResult::Run(attempt(claim, true)));
         }
         if waiting.elapsed() >= Duration::from_millis(WAIT_MS) {
             let message = "a request with this Idempotency-Key is still running; try again shortly";
@@ -100,7 +104,7 @@ pub async fn claim_scope(
 }
 
 /// After the handler: what it did not store with an effect is stored now, or the claim is given back.
-pub async fn finish(app: &App, attempt: &Attempt, response: Response) -> Response {
+pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) -> Response {
     let Some(claim) = attempt.claim().filter(|_| !attempt.is_answered()) else { return response };
     let outcome = match response.status() {
         // Began and ended: the same request gets the same answer.
@@ -128,7 +132,7 @@ pub async fn finish(app: &App, attempt: &Attempt, response: Response) -> Respons
 /// Whether a conflict says nothing of the request: a connection that could not be used will be usable again. The claim stays, free to
 /// take, because a provider may have refused in the middle of a write.
 fn may_end_otherwise(response: &Response) -> bool {
-    response.extensions().get::<Failed>().is_some_and(|failed| is_of_the_moment(failed.0))
+    response.extensions().get::<FailedCode>().is_some_and(|failed| is_of_the_moment(failed.0))
 }
 
 fn report(outcome: Result<()>) {
@@ -190,9 +194,9 @@ fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
     is_gone || !app.db.is_shared()
 }
 
-fn attempt(claim: Claim, resumed: bool) -> Attempt {
+fn attempt(claim: Claim, resumed: bool) -> IdempotentAttempt {
     let connector_key = of_parts(&[&claim.application_id, &claim.scope]);
-    Attempt::new(connector_key, resumed, Some(claim))
+    IdempotentAttempt::new(connector_key, resumed, Some(claim))
 }
 
 async fn release(app: &App, claim: &Claim) -> Result<()> {
@@ -217,8 +221,13 @@ async fn expire(app: &App, claim: &Claim) -> Result<()> {
         .await
 }
 
-async fn store(app: &App, attempt: &Attempt, parts: &http::response::Parts, body: &Bytes) -> Result<()> {
-    let mut answer = crate::app::stored_response::Answer::json(parts.status.as_u16(), body.clone());
+async fn store(
+    app: &App,
+    attempt: &IdempotentAttempt,
+    parts: &http::response::Parts,
+    body: &Bytes,
+) -> Result<()> {
+    let mut answer = crate::app::stored_response::StoredResponse::json(parts.status.as_u16(), body.clone());
     for (name, fixed) in
         [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")]
     {
@@ -264,7 +273,7 @@ fn key(headers: &HeaderMap) -> Result<Option<&str>> {
 }
 
 /// Equal for requests that mean the same.
-fn fingerprint(request: &Request<'_>) -> String {
+fn fingerprint(request: &ClaimedRequest<'_>) -> String {
     let if_match = request.headers.get(header::IF_MATCH).and_then(|v| v.to_str().ok()).unwrap_or_default();
     of_parts(&[request.query, if_match, request.body])
 }

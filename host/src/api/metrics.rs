@@ -158,7 +158,7 @@ fn sandbox(registry: &mut Registry, app: &App) {
 async fn store(registry: &mut Registry, app: &App) {
     let (up, counted) = match tokio::time::timeout(STORE_TIMEOUT, count(app)).await {
         Ok(Ok(counted)) => (1, counted),
-        _ => (0, Counted::default()),
+        _ => (0, StoreCounts::default()),
     };
     let registry = registry.sub_registry_with_prefix("switchboard");
     registry.register("store_up", "1 when the database answers", gauge(up));
@@ -209,7 +209,7 @@ async fn store(registry: &mut Registry, app: &App) {
 
 /// What the store is asked for.
 #[derive(Default)]
-struct Counted {
+struct StoreCounts {
     lags: Vec<Lag>,
     jobs: Vec<Count>,
 }
@@ -233,9 +233,9 @@ fn pools(registry: &mut Registry, app: &App) {
     registry.register("store_connections_waiting", waits, waiting);
 }
 
-async fn count(app: &App) -> Result<Counted> {
+async fn count(app: &App) -> Result<StoreCounts> {
     let reader = app.db.reader();
-    Ok(Counted { lags: sync_states::lags(reader).await?, jobs: job_admin::counts(reader).await? })
+    Ok(StoreCounts { lags: sync_states::lags(reader).await?, jobs: job_admin::counts(reader).await? })
 }
 
 /// The same on every host, because the table is: an alert takes the maximum over them.

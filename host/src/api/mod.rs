@@ -30,17 +30,17 @@ use http::{HeaderMap, Method, StatusCode};
 use storage::api_keys::ApiKey;
 
 use crate::api::access::api_key::Caller;
-use crate::api::access::cors::{Origin, Readers, Sites};
+use crate::api::access::cors::{Readers, RequestOrigin, Sites};
 use crate::api::access::key_lookups::KeyLookups;
 use crate::api::access::rate_limit::{Class, Limiters, Standing};
 use crate::api::operation::Operation;
 use crate::api::operations::Operations;
-use crate::api::request::body::{Bodies, Read};
+use crate::api::request::body::{Bodies, ReadBody};
 use crate::api::request::request_id::RequestId;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::freshness::Reading;
-use crate::app::usage::Kind;
+use crate::app::freshness::ReadTrace;
+use crate::app::usage::RequestKind;
 
 /// The state of the shared promises.
 #[derive(Clone)]
@@ -94,7 +94,7 @@ async fn unknown_method() -> ApiError {
 }
 
 /// What is known of a request when its answer leaves.
-struct Seen {
+struct ResponseFacts {
     request_id: String,
     standing: Standing,
     /// The request's key, if it is valid; also where it may not be used from there.
@@ -111,7 +111,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
-    let mut seen = Seen { request_id, standing: anonymous, key: None, caller: None };
+    let mut seen = ResponseFacts { request_id, standing: anonymous, key: None, caller: None };
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.of(&request).or_else(public);
@@ -122,7 +122,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     );
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
     let challenge = is_oauth.then(|| crate::api::access::client_auth::challenge(request.headers()));
-    let (origin, is_options) = (Origin::of(request.headers()), method == Method::OPTIONS);
+    let (origin, is_options) = (RequestOrigin::of(request.headers()), method == Method::OPTIONS);
     let is_public = operation.as_deref().is_some_and(|o| o.public);
     let (request, rest) = crate::api::request::unread_body::lend(request);
     let response = if is_options {
@@ -161,7 +161,7 @@ async fn options(
     gate: &Gate,
     (route, headers, ip): (&str, &HeaderMap, IpAddr),
     is_public: bool,
-    seen: &mut Seen,
+    seen: &mut ResponseFacts,
     now: i64,
 ) -> Response {
     let app = &gate.app;
@@ -183,7 +183,7 @@ fn lane(caller: Option<&Caller>) -> storage::lane::Lane {
 }
 
 /// The request's line in the log. Reads that succeed are counted (`/metrics`); a line for each is for who asks for `debug`.
-fn note(seen: &Seen, method: &Method, route: &str, status: StatusCode, ms: i64) {
+fn note(seen: &ResponseFacts, method: &Method, route: &str, status: StatusCode, ms: i64) {
     let (request_id, status) = (&seen.request_id, status.as_u16());
     let key = seen.caller.as_ref().map(|c| c.key.id.as_str());
     match (status, method) {
@@ -201,7 +201,7 @@ async fn admit(
     operation: Option<&Operation>,
     headers: &HeaderMap,
     ip: IpAddr,
-    seen: &mut Seen,
+    seen: &mut ResponseFacts,
     now: i64,
 ) -> Result<()> {
     let app = &gate.app;
@@ -270,7 +270,7 @@ fn within(standing: Standing) -> Result<()> {
 async fn run(
     gate: &Gate,
     operation: Option<Arc<Operation>>,
-    seen: &Seen,
+    seen: &ResponseFacts,
     mut request: Request,
     next: Next,
 ) -> Response {
@@ -283,7 +283,7 @@ async fn run(
     let Some(caller) = &seen.caller else { return finished(next.run(request).await, seen) };
     request.extensions_mut().insert(caller.clone());
     let Some(operation) = operation.filter(|o| o.built && !o.method.is_safe()) else {
-        let reading = Reading::default();
+        let reading = ReadTrace::default();
         request.extensions_mut().insert(reading.clone());
         return crate::api::response::finish::aged(
             finished(next.run(request).await, seen),
@@ -297,7 +297,7 @@ async fn run(
     {
         Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(read) if operation.is_write() => Box::pin(write(app, caller, seen, read, next)).await,
-        Ok(Read { request, held, .. }) => {
+        Ok(ReadBody { request, held, .. }) => {
             let response = finished(next.run(request).await, seen);
             drop(held);
             response
@@ -305,9 +305,9 @@ async fn run(
     }
 }
 
-async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) -> Response {
-    let Read { mut request, fingerprint, held } = read;
-    let claim = idempotency::Request {
+async fn write(app: &App, caller: &Caller, seen: &ResponseFacts, read: ReadBody, next: Next) -> Response {
+    let ReadBody { mut request, fingerprint, held } = read;
+    let claim = idempotency::ClaimedRequest {
         method: request.method().as_str(),
         path: request.uri().path(),
         query: request.uri().query().unwrap_or_default(),
@@ -316,8 +316,8 @@ async fn write(app: &App, caller: &Caller, seen: &Seen, read: Read, next: Next) 
     };
     match idempotency::begin(app, caller, &claim).await {
         Err(e) => crate::api::response::error::response(e, &seen.request_id),
-        Ok(idempotency::Next::Replay(response)) => *response,
-        Ok(idempotency::Next::Run(attempt)) => {
+        Ok(idempotency::ClaimResult::Replay(response)) => *response,
+        Ok(idempotency::ClaimResult::Run(attempt)) => {
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
@@ -338,11 +338,11 @@ fn panicked(request_id: &str) -> Response {
     )
 }
 
-fn finished(response: Response, seen: &Seen) -> Response {
+fn finished(response: Response, seen: &ResponseFacts) -> Response {
     crate::api::response::finish::with_envelope(response, &seen.request_id)
 }
 
-fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
+fn count(gate: &Gate, seen: &ResponseFacts, route: &str, status: StatusCode, at: i64) {
     let Some(caller) = &seen.caller else { return };
     let outcome = match status.as_u16() {
         429 => "rateLimited",
@@ -354,6 +354,6 @@ fn count(gate: &Gate, seen: &Seen, route: &str, status: StatusCode, at: i64) {
         &caller.key,
         caller.ip,
         at,
-        Kind::at(at, crate::api::response::finish::surface_of(route), outcome),
+        RequestKind::at(at, crate::api::response::finish::surface_of(route), outcome),
     );
 }

@@ -41,7 +41,7 @@ impl Priority {
 /// Where a parameter stands. Path parameters come from the path, `limit`, `cursor`, `Idempotency-Key` and `If-Match` from
 /// the kind of the operation: only what is particular to a row is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterLocation {
     Query,
     Header,
 }
@@ -50,7 +50,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub name: &'static str,
-    pub place: Place,
+    pub place: ParameterLocation,
     pub required: bool,
     pub description: &'static str,
     pub schema: Value,
@@ -298,7 +298,8 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// One query parameter; `kind` is a JSON Schema type: `string`, `boolean`, `integer`.
     pub fn param(self, name: &'static str, kind: &'static str, description: &'static str) -> Self {
         let schema = json!({ "type": kind });
-        let parameter = Parameter { name, place: Place::Query, required: false, description, schema };
+        let parameter =
+            Parameter { name, place: ParameterLocation::Query, required: false, description, schema };
         self.last(|o| o.docs.parameters.push(parameter))
     }
 
@@ -310,7 +311,8 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
     /// One request header.
     pub fn header(self, name: &'static str, description: &'static str) -> Self {
         let schema = json!({ "type": "string" });
-        let parameter = Parameter { name, place: Place::Header, required: false, description, schema };
+        let parameter =
+            Parameter { name, place: ParameterLocation::Header, required: false, description, schema };
         self.last(|o| o.docs.parameters.push(parameter))
     }
 

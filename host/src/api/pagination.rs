@@ -48,7 +48,7 @@ pub fn after_sequence(text: Option<&str>, cursor: Option<&str>) -> Result<Option
 }
 
 #[derive(Serialize, Deserialize)]
-struct Sealed<P> {
+struct SealedCursor<P> {
     /// Hash of application, operation and filters.
     b: String,
     p: P,
@@ -72,7 +72,7 @@ impl Binding {
 
     /// The cursor for a place.
     pub fn cursor(&self, keyring: &Keyring, place: &impl Serialize) -> String {
-        let sealed = Sealed { b: self.0.clone(), p: place };
+        let sealed = SealedCursor { b: self.0.clone(), p: place };
         keyring.signed(serde_json::to_string(&sealed).unwrap_or_default().as_bytes())
     }
 
@@ -83,7 +83,7 @@ impl Binding {
         let text = keyring
             .verified(cursor)
             .ok_or_else(|| bad("this is not a cursor of this service; pass next_cursor back unchanged"))?;
-        let sealed: Sealed<P> =
+        let sealed: SealedCursor<P> =
             serde_json::from_slice(&text).map_err(|_| bad("this cursor belongs to another operation"))?;
         if sealed.b != self.0 {
             return Err(bad("this cursor belongs to another list: keep the filters of the first request"));

@@ -14,7 +14,7 @@ use crate::api::access::api_key::{client_ip, peer};
 use crate::api::access::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
 use crate::tracking::hits::{self, Visitor};
-use crate::tracking::{PATH, Target};
+use crate::tracking::{PATH, TrackedTarget};
 
 /// A transparent picture of one pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";
@@ -73,7 +73,7 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
 }
 
 /// What an address gets that asks too often: the picture costs nothing, a link is looked up.
-fn over(target: &Target, standing: Standing) -> Response {
+fn over(target: &TrackedTarget, standing: Standing) -> Response {
     if target.link.is_none() {
         return answer(StatusCode::OK, None);
     }

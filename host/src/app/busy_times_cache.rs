@@ -24,7 +24,7 @@ const STRETCH: usize = size_of::<(Interval, ShowAs)>();
 const LIFE_MS: i64 = 3_600_000;
 
 /// Busy stretches of a calendar and how they show.
-pub type Times = Arc<[(Interval, ShowAs)]>;
+pub type BusyStretches = Arc<[(Interval, ShowAs)]>;
 
 /// What busy times depend on, apart from the events.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +44,7 @@ pub struct Name {
 
 /// Where the log stood before the events were read.
 #[derive(Clone, Copy, Debug)]
-pub struct Mark {
+pub struct LogMark {
     /// The number of the calendar's last line.
     last: Option<i64>,
     /// The database's count of commits before that number was read; none where others write too.
@@ -54,27 +54,27 @@ pub struct Mark {
 }
 
 #[derive(Clone)]
-struct Kept {
-    mark: Mark,
-    times: Times,
+struct CachedBusyTimes {
+    mark: LogMark,
+    times: BusyStretches,
 }
 
 #[derive(Clone)]
-struct ByLength;
+struct BusyTimesWeight;
 
-impl Weighter<Name, Kept> for ByLength {
-    fn weight(&self, name: &Name, kept: &Kept) -> u64 {
+impl Weighter<Name, CachedBusyTimes> for BusyTimesWeight {
+    fn weight(&self, name: &Name, kept: &CachedBusyTimes) -> u64 {
         let ignored: usize = name.ignored.iter().map(|id| id.len() + size_of::<String>()).sum();
         (name.calendar_id.len() + name.zone.len() + ignored + kept.times.len() * STRETCH) as u64 + 256
     }
 }
 
 /// Busy times by name.
-pub struct BusyTimes(Cache<Name, Kept, ByLength>);
+pub struct BusyTimes(Cache<Name, CachedBusyTimes, BusyTimesWeight>);
 
 impl Default for BusyTimes {
     fn default() -> Self {
-        BusyTimes(Cache::with_weighter(CALENDARS, BYTES, ByLength))
+        BusyTimes(Cache::with_weighter(CALENDARS, BYTES, BusyTimesWeight))
     }
 }
 
@@ -87,7 +87,7 @@ impl BusyTimes {
         db: &Db,
         (tenant, now): (&Tenant, i64),
         name: &Name,
-    ) -> Result<(Option<Times>, Mark)> {
+    ) -> Result<(Option<BusyStretches>, LogMark)> {
         let kept = self.0.get(name).filter(|kept| (0..LIFE_MS).contains(&(now - kept.mark.at)));
         let commits = db.commits();
         if let Some(kept) = kept.as_ref().filter(|kept| commits.is_some() && kept.mark.commits == commits) {
@@ -96,16 +96,16 @@ impl BusyTimes {
         let last = log::last_in(db.resources(), tenant, &name.calendar_id).await?;
         match kept.filter(|kept| kept.mark.last == last) {
             Some(kept) => {
-                let mark = Mark { commits, ..kept.mark };
+                let mark = LogMark { commits, ..kept.mark };
                 self.keep(name.clone(), mark, kept.times.clone());
                 Ok((Some(kept.times), mark))
             }
-            None => Ok((None, Mark { last, commits, at: now })),
+            None => Ok((None, LogMark { last, commits, at: now })),
         }
     }
 
     /// Keeps busy times that were worked out from events which were read after the mark was made.
-    pub fn keep(&self, name: Name, mark: Mark, times: Times) {
-        self.0.insert(name, Kept { mark, times });
+    pub fn keep(&self, name: Name, mark: LogMark, times: BusyStretches) {
+        self.0.insert(name, CachedBusyTimes { mark, times });
     }
 }

@@ -33,7 +33,7 @@ impl Origin {
 
 /// A line before it has its number.
 #[derive(Clone, Debug)]
-pub struct Note {
+pub struct NewLogEntry {
     pub connection_id: Option<String>,
     pub entry_type: String,
     pub change_type: &'static str,
@@ -46,10 +46,10 @@ pub struct Note {
     pub resource: Option<String>,
 }
 
-impl Note {
+impl NewLogEntry {
     /// What happened to a connection: `created`, `updated`, `reauth_required`, `recovered`, `degraded`, `revoked`.
-    pub fn of_connection(c: &Connection, change: &'static str, resource: Option<String>) -> Note {
-        Note {
+    pub fn of_connection(c: &Connection, change: &'static str, resource: Option<String>) -> NewLogEntry {
+        NewLogEntry {
             connection_id: Some(c.id.clone()),
             entry_type: format!("connection.{change}"),
             change_type: match change {
@@ -102,7 +102,7 @@ fn bucket(tenant: &Tenant, at: i64, outcome: &str) -> Bucket {
 }
 
 /// Appends lines, in order; returns the sequence of the first.
-pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<Note>) -> Result<i64> {
+pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<NewLogEntry>) -> Result<i64> {
     let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
     let first = table::next_sequence(tx, tenant, count).await?;
     insert(tx, app, tenant, first, notes).await?;
@@ -110,7 +110,13 @@ pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<Note>) -
 }
 
 /// Appends lines whose numbers were taken before.
-pub async fn insert(tx: &mut Tx, app: &App, tenant: &Tenant, first: i64, notes: Vec<Note>) -> Result<()> {
+pub async fn insert(
+    tx: &mut Tx,
+    app: &App,
+    tenant: &Tenant,
+    first: i64,
+    notes: Vec<NewLogEntry>,
+) -> Result<()> {
     if notes.is_empty() {
         return Ok(());
     }

@@ -15,13 +15,13 @@ const AGAIN_EVERY_MS: i64 = 60_000;
 /// When this process last asked the provider, by scope.
 #[derive(Default)]
 pub struct Freshness {
-    read: Mutex<HashMap<String, Read>>,
+    read: Mutex<HashMap<String, ScopeRead>>,
     /// When it was last decided to read a scope again behind an answer, ms since 1970.
     again: Mutex<HashMap<String, i64>>,
 }
 
 #[derive(Clone, Copy)]
-struct Read {
+struct ScopeRead {
     /// Milliseconds since 1970.
     at: i64,
     /// That of the scope's state when all of it was read.
@@ -46,7 +46,7 @@ impl Freshness {
             if read.len() > MOST {
                 read.clear();
             }
-            read.insert(name.to_owned(), Read { at, generation });
+            read.insert(name.to_owned(), ScopeRead { at, generation });
         }
     }
 
@@ -102,10 +102,10 @@ impl DataAge {
 
 /// What one request was told of the data that it has read. Everybody who works on the request adds to the same one.
 #[derive(Clone, Default)]
-pub struct Reading(Arc<Mutex<Told>>);
+pub struct ReadTrace(Arc<Mutex<ReportedAge>>);
 
 #[derive(Default)]
-struct Told {
+struct ReportedAge {
     age: Option<DataAge>,
     /// By connection: why its data are missing, or old.
     missing: Vec<(String, Value)>,
@@ -113,7 +113,7 @@ struct Told {
     withheld: BTreeSet<String>,
 }
 
-impl Reading {
+impl ReadTrace {
     /// Data of this age are part of the answer.
     pub fn note(&self, age: DataAge) {
         if let Ok(mut told) = self.0.lock() {
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn an_answer_is_as_old_as_its_oldest_part() {
-        let reading = Reading::default();
+        let reading = ReadTrace::default();
         assert_eq!(reading.age(), None);
         reading.note(DataAge::local(Some(5)));
         reading.clone().note(DataAge::provider(Some(9)));
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn each_connection_is_missed_once() {
-        let reading = Reading::default();
+        let reading = ReadTrace::default();
         for id in ["conn_2", "conn_1", "conn_2"] {
             reading.miss(id, &refuse(Code::ConnectorError, "it trapped"));
         }

@@ -11,9 +11,9 @@ use tokio::time::Instant;
 const STANDS_STILL: Duration = Duration::from_secs(120);
 
 /// What is known of this process as a host.
-pub struct Presence(Mutex<State>);
+pub struct Presence(Mutex<IdentityState>);
 
-struct State {
+struct IdentityState {
     id: String,
     /// Until when the lease is valid, in milliseconds since 1970; none while no lease was taken.
     lease_until: Option<i64>,
@@ -24,10 +24,10 @@ struct State {
 impl Presence {
     /// A process that has no lease yet, and this id until then.
     pub fn new(id: String) -> Presence {
-        Presence(Mutex::new(State { id, lease_until: None, looked_at: HashMap::new() }))
+        Presence(Mutex::new(IdentityState { id, lease_until: None, looked_at: HashMap::new() }))
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, IdentityState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

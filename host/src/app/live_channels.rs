@@ -21,7 +21,7 @@ pub enum Channel {
 /// What is known of one connection's push channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Watched {
+pub struct LiveChannel {
     pub channel: Channel,
     /// When something was told last, ms.
     pub told_at: Option<i64>,
@@ -32,7 +32,7 @@ pub struct Watched {
 pub struct Watches(Mutex<HashMap<String, Watch>>);
 
 struct Watch {
-    watched: Watched,
+    watched: LiveChannel,
     /// The host that its job names.
     owner: String,
     /// Rings when nobody is to listen any more.
@@ -41,14 +41,14 @@ struct Watch {
 
 impl Watches {
     /// None: nobody listens for this connection, or another host does.
-    pub fn find(&self, connection_id: &str) -> Option<Watched> {
+    pub fn find(&self, connection_id: &str) -> Option<LiveChannel> {
         Some(self.0.lock().ok()?.get(connection_id)?.watched)
     }
 
     /// Somebody begins to listen, in the place of whoever did before. What is returned rings when that is to end.
     pub fn begin(&self, connection_id: &str, owner: &str, told_at: Option<i64>) -> Arc<Notify> {
         let stop = Arc::new(Notify::new());
-        let watched = Watched { channel: Channel::Closed, told_at };
+        let watched = LiveChannel { channel: Channel::Closed, told_at };
         let watch = Watch { watched, owner: owner.to_owned(), stop: stop.clone() };
         let before = self.0.lock().ok().and_then(|mut all| all.insert(connection_id.to_owned(), watch));
         if let Some(before) = before {
@@ -67,7 +67,7 @@ impl Watches {
         self.change(connection_id, |watched| watched.told_at = Some(now));
     }
 
-    fn change(&self, connection_id: &str, change: impl FnOnce(&mut Watched)) {
+    fn change(&self, connection_id: &str, change: impl FnOnce(&mut LiveChannel)) {
         let Ok(mut all) = self.0.lock() else { return };
         if let Some(watch) = all.get_mut(connection_id) {
             change(&mut watch.watched);

@@ -50,10 +50,10 @@ use crate::app::host_identity::Presence;
 use crate::app::jwks::JwksCache;
 use crate::app::live_channels::Watches;
 use crate::app::metrics::Metrics;
-use crate::app::named_locks::Locks;
-use crate::app::page_cache::Pages;
-use crate::app::pull_progress::Coverage;
-use crate::app::recent_cache::Recent;
+use crate::app::named_locks::NamedLocks;
+use crate::app::page_cache::PageCache;
+use crate::app::pull_progress::PullProgress;
+use crate::app::recent_cache::RecentCache;
 use crate::app::sold_out_slots::SoldOut;
 use crate::app::token_renewals::Renewals;
 use crate::app::usage::Counters;
@@ -63,7 +63,7 @@ use crate::app::usage::Counters;
 pub struct App(Arc<Handles>);
 
 /// What is known of an authorization server's metadata: the document, or since when (ms since 1970) and why there is none.
-pub type Metadata =
+pub type CachedMetadata =
     std::result::Result<serde_json::Map<String, serde_json::Value>, (i64, Box<base::error::Refusal>)>;
 
 /// What `App` derefs to.
@@ -74,33 +74,33 @@ pub struct Handles {
     pub db: Db,
     pub keyring: Keyring,
     pub runtime: Runtime,
-    pub locks: Locks,
+    pub locks: NamedLocks,
     pub freshness: Freshness,
     /// Who waits for a mailbox to be read further back.
-    pub coverage: Coverage,
+    pub coverage: PullProgress,
     /// Providers that tell of changes by themselves.
     pub watches: Watches,
     /// Calendars that are read again and again, with their connections.
-    pub opened: Recent<(Connection, Item)>,
+    pub opened: RecentCache<(Connection, Item)>,
     /// Metadata of authorization servers: the document, or since when (ms since 1970) and why there is none.
-    pub metadata: Recent<Metadata>,
+    pub metadata: RecentCache<CachedMetadata>,
     /// Public keys by which providers sign tokens.
     pub jwks: JwksCache,
     /// Renewals of providers' tokens that are under way.
     pub renewals: Renewals,
     /// Until when providers want to be left alone, by connection, in ms since 1970.
-    pub throttles: Recent<Option<i64>>,
+    pub throttles: RecentCache<Option<i64>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
-    pub keys: Recent<ApiKey>,
+    pub keys: RecentCache<ApiKey>,
     /// Whether a key that works names a site among its domains, by the site's host.
-    pub sites: Recent<bool>,
-    pub pages: Pages,
+    pub sites: RecentCache<bool>,
+    pub pages: PageCache,
     /// Busy times of calendars that many searches ask for.
     pub busy_times: BusyTimes,
     /// Slots that many want at once and nobody can have any more.
     pub sold_out: SoldOut,
     /// Merge suggestions that are being paged through.
-    pub rankings: Recent<Ranking>,
+    pub rankings: RecentCache<Ranking>,
     /// Who computes merge suggestions: each computation takes much memory, so two at a time, and of one tenant one.
     pub merging: Compute,
     /// Where work that keeps a processor busy is done.
@@ -152,19 +152,19 @@ impl App {
             db,
             keyring,
             runtime,
-            locks: Locks::default(),
+            locks: NamedLocks::default(),
             freshness: Freshness::default(),
-            coverage: Coverage::default(),
+            coverage: PullProgress::default(),
             watches: Watches::default(),
-            opened: Recent::default(),
-            throttles: Recent::default(),
-            keys: Recent::default(),
-            sites: Recent::default(),
-            pages: Pages::default(),
+            opened: RecentCache::default(),
+            throttles: RecentCache::default(),
+            keys: RecentCache::default(),
+            sites: RecentCache::default(),
+            pages: PageCache::default(),
             busy_times: BusyTimes::default(),
             sold_out: SoldOut::default(),
-            rankings: Recent::lasting(60_000, 2),
-            metadata: Recent::lasting(3_600_000, 1_000),
+            rankings: RecentCache::lasting(60_000, 2),
+            metadata: RecentCache::lasting(3_600_000, 1_000),
             jwks: JwksCache::default(),
             renewals: Renewals::default(),
             merging: Compute::new(2),

@@ -8,9 +8,9 @@ use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 /// Named locks; a name costs nothing when nobody holds it.
 #[derive(Default)]
-pub struct Locks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
+pub struct NamedLocks(Mutex<HashMap<String, Weak<AsyncMutex<()>>>>);
 
-impl Locks {
+impl NamedLocks {
     /// Waits for the lock of this name.
     pub async fn lock(&self, name: &str) -> OwnedMutexGuard<()> {
         self.named(name).lock_owned().await

@@ -8,7 +8,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 use storage::{Db, log};
 
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 
 /// Most bytes of the items of one page. An item that is larger is a page by itself.
 // Contract silent: whether a page may be shorter than its limit. It may; what ends a list is a null `next_cursor` and nothing else.
@@ -16,16 +16,16 @@ pub const MAX_BYTES: usize = 4 << 20;
 
 /// What still fits on a page, which ends by the number of its items and by their bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Room {
+pub struct PageBudget {
     items: usize,
     bytes: usize,
     is_untouched: bool,
 }
 
-impl Room {
+impl PageBudget {
     /// The room of an empty page of at most so many items.
-    pub fn new(limit: usize) -> Room {
-        Room { items: limit, bytes: MAX_BYTES, is_untouched: true }
+    pub fn new(limit: usize) -> PageBudget {
+        PageBudget { items: limit, bytes: MAX_BYTES, is_untouched: true }
     }
 
     /// Whether an item of so many bytes fits, whose room it then takes. The first item always fits; after one that does not the page is
@@ -35,7 +35,11 @@ impl Room {
             self.items = 0;
             return false;
         }
-        *self = Room { items: self.items - 1, bytes: self.bytes.saturating_sub(bytes), is_untouched: false };
+        *self = PageBudget {
+            items: self.items - 1,
+            bytes: self.bytes.saturating_sub(bytes),
+            is_untouched: false,
+        };
         true
     }
 
@@ -52,7 +56,7 @@ impl Room {
 
 /// How many of these items fit on one page, by their bytes.
 pub fn fitting(items: &[String]) -> usize {
-    let mut room = Room::new(items.len());
+    let mut room = PageBudget::new(items.len());
     items.iter().take_while(|item| room.take(item.len())).count()
 }
 
@@ -62,33 +66,33 @@ const BYTES: u64 = 32 << 20;
 const ANSWERS: usize = 8192;
 
 #[derive(Clone)]
-struct Printed {
+struct CachedPage {
     /// The log's last number before it was printed.
     sequence: i64,
     /// The database's count of commits before that number was read; none where others write too.
     commits: Option<u64>,
-    answer: Answer,
+    answer: StoredResponse,
 }
 
 #[derive(Clone)]
-struct ByLength;
+struct PageWeight;
 
-impl Weighter<String, Printed> for ByLength {
-    fn weight(&self, name: &String, printed: &Printed) -> u64 {
+impl Weighter<String, CachedPage> for PageWeight {
+    fn weight(&self, name: &String, printed: &CachedPage) -> u64 {
         (name.len() + printed.answer.body.len()) as u64 + 256
     }
 }
 
 /// Printed answers by name.
-pub struct Pages(Cache<String, Printed, ByLength>);
+pub struct PageCache(Cache<String, CachedPage, PageWeight>);
 
-impl Default for Pages {
+impl Default for PageCache {
     fn default() -> Self {
-        Pages(Cache::with_weighter(ANSWERS, BYTES, ByLength))
+        PageCache(Cache::with_weighter(ANSWERS, BYTES, PageWeight))
     }
 }
 
-impl Pages {
+impl PageCache {
     /// The answer with this name if nothing of the application has changed since it was printed, else what `print` prints.
     /// `name` tells everything that the answer depends on apart from the stored resources; without one it is never kept, as one with
     /// the provider's data, which changes without a number in the log.
@@ -97,8 +101,8 @@ impl Pages {
         db: &Db,
         tenant: &Tenant,
         name: Option<&str>,
-        print: impl Future<Output = Result<Answer, E>>,
-    ) -> Result<Answer, E> {
+        print: impl Future<Output = Result<StoredResponse, E>>,
+    ) -> Result<StoredResponse, E> {
         let Some(name) = name else { return print.await };
         let name = [&tenant.application_id, name].join("/");
         let known = self.0.get(&name);
@@ -112,7 +116,7 @@ impl Pages {
             Some(printed) => printed.answer,
             None => print.await?,
         };
-        self.0.insert(name, Printed { sequence, commits, answer: answer.clone() });
+        self.0.insert(name, CachedPage { sequence, commits, answer: answer.clone() });
         Ok(answer)
     }
 }
@@ -123,10 +127,10 @@ mod tests {
 
     #[test]
     fn a_page_ends_by_count_and_by_bytes() {
-        let mut room = Room::new(3);
+        let mut room = PageBudget::new(3);
         assert!(room.take(10) && room.take(10) && room.take(10) && room.is_full());
         assert!(!room.take(0), "a fourth has no place");
-        let mut room = Room::new(3);
+        let mut room = PageBudget::new(3);
         assert!(room.take(MAX_BYTES - 10) && room.take(10) && !room.is_full());
         assert!(!room.take(1) && room.is_full(), "what comes after it does not fit either");
         assert!(!room.take(0));
@@ -134,7 +138,7 @@ mod tests {
 
     #[test]
     fn an_item_that_is_larger_than_a_page_is_one_by_itself() {
-        let mut room = Room::new(3);
+        let mut room = PageBudget::new(3);
         assert!(room.take(2 * MAX_BYTES) && !room.take(1));
         let (large, small) = ("x".repeat(MAX_BYTES + 1), "x".to_owned());
         assert_eq!(fitting(&[large.clone(), small.clone()]), 1);

@@ -7,9 +7,9 @@ use tokio::sync::Notify;
 
 /// Bells by the name of what is pulled. One that nobody waits at costs nothing.
 #[derive(Default)]
-pub struct Coverage(Mutex<HashMap<String, Arc<Notify>>>);
+pub struct PullProgress(Mutex<HashMap<String, Arc<Notify>>>);
 
-impl Coverage {
+impl PullProgress {
     /// Rings when a page of this was stored, or a pull of it ended. Taken before one looks at what is there, so that nothing is missed.
     pub fn bell(&self, name: &str) -> Arc<Notify> {
         let Ok(mut bells) = self.0.lock() else { return Arc::default() };

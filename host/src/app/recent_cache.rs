@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 /// Recently read values by name.
-pub struct Recent<T> {
+pub struct RecentCache<T> {
     entries: Mutex<HashMap<String, (Arc<T>, i64)>>,
     /// How long an entry is believed, in milliseconds.
     life_ms: i64,
@@ -13,17 +13,17 @@ pub struct Recent<T> {
     most: usize,
 }
 
-impl<T> Default for Recent<T> {
+impl<T> Default for RecentCache<T> {
     /// Ten thousand values for a second.
     fn default() -> Self {
-        Recent::lasting(1_000, 10_000)
+        RecentCache::lasting(1_000, 10_000)
     }
 }
 
-impl<T> Recent<T> {
+impl<T> RecentCache<T> {
     /// At most so many values, for so many milliseconds each.
     pub fn lasting(life_ms: i64, most: usize) -> Self {
-        Recent { entries: Mutex::default(), life_ms, most }
+        RecentCache { entries: Mutex::default(), life_ms, most }
     }
 
     /// The value, if it was put there not too long before `now`.

@@ -7,7 +7,7 @@ use storage::items::{Family, Item};
 
 /// What kind of resource a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ResourceKind {
     Calendar,
     Event,
     ContactBook,
@@ -23,18 +23,18 @@ pub enum Kind {
 }
 
 /// All of them.
-const ALL: [Kind; 11] = [
-    Kind::Calendar,
-    Kind::Event,
-    Kind::ContactBook,
-    Kind::Contact,
-    Kind::ContactGroup,
-    Kind::TaskList,
-    Kind::Task,
-    Kind::EmailFolder,
-    Kind::EmailLabel,
-    Kind::EmailMessage,
-    Kind::EmailDraft,
+const ALL: [ResourceKind; 11] = [
+    ResourceKind::Calendar,
+    ResourceKind::Event,
+    ResourceKind::ContactBook,
+    ResourceKind::Contact,
+    ResourceKind::ContactGroup,
+    ResourceKind::TaskList,
+    ResourceKind::Task,
+    ResourceKind::EmailFolder,
+    ResourceKind::EmailLabel,
+    ResourceKind::EmailMessage,
+    ResourceKind::EmailDraft,
 ];
 
 /// The operations of a connector for a kind (tables: `model::wire`).
@@ -52,7 +52,7 @@ pub struct Ops {
 }
 
 /// What there is to know of a kind.
-struct Row {
+struct KindRow {
     name: &'static str,
     resource_type: &'static str,
     /// What a sentence calls it.
@@ -60,12 +60,12 @@ struct Row {
     id: ids::Kind,
     surface: Surface,
     /// The collection that holds it, and the field that names that.
-    parent: Option<(Kind, &'static str)>,
+    parent: Option<(ResourceKind, &'static str)>,
     ops: Ops,
 }
 
 /// Everything of a mailbox is told together.
-const fn mail(name: &'static str, resource_type: &'static str, noun: &'static str, id: ids::Kind) -> Row {
+const fn mail(name: &'static str, resource_type: &'static str, noun: &'static str, id: ids::Kind) -> KindRow {
     let ops = Ops {
         pull: (Verb::Changes, "mail"),
         get: "messages.get",
@@ -74,12 +74,12 @@ const fn mail(name: &'static str, resource_type: &'static str, noun: &'static st
         update: "messages.update",
         delete: "messages.delete",
     };
-    Row { name, resource_type, noun, id, surface: Surface::Email, parent: None, ops }
+    KindRow { name, resource_type, noun, id, surface: Surface::Email, parent: None, ops }
 }
 
-/// In the order of `Kind`.
-static ROWS: [Row; ALL.len()] = [
-    Row {
+/// In the order of `ResourceKind`.
+static ROWS: [KindRow; ALL.len()] = [
+    KindRow {
         name: "calendar",
         resource_type: "calendar",
         noun: "calendar",
@@ -95,13 +95,13 @@ static ROWS: [Row; ALL.len()] = [
             delete: "calendars.delete",
         },
     },
-    Row {
+    KindRow {
         name: "event",
         resource_type: "calendar.event",
         noun: "event",
         id: ids::Kind::Event,
         surface: Surface::Calendar,
-        parent: Some((Kind::Calendar, "calendarId")),
+        parent: Some((ResourceKind::Calendar, "calendarId")),
         ops: Ops {
             pull: (Verb::Changes, "events"),
             get: "events.get",
@@ -111,7 +111,7 @@ static ROWS: [Row; ALL.len()] = [
             delete: "events.delete",
         },
     },
-    Row {
+    KindRow {
         name: "contact_book",
         resource_type: "contact_book",
         noun: "contact book",
@@ -127,13 +127,13 @@ static ROWS: [Row; ALL.len()] = [
             delete: "books.delete",
         },
     },
-    Row {
+    KindRow {
         name: "contact",
         resource_type: "contact",
         noun: "contact",
         id: ids::Kind::Contact,
         surface: Surface::Contacts,
-        parent: Some((Kind::ContactBook, "bookId")),
+        parent: Some((ResourceKind::ContactBook, "bookId")),
         ops: Ops {
             pull: (Verb::Changes, "contacts"),
             get: "contacts.get",
@@ -143,13 +143,13 @@ static ROWS: [Row; ALL.len()] = [
             delete: "contacts.delete",
         },
     },
-    Row {
+    KindRow {
         name: "contact_group",
         resource_type: "contact_group",
         noun: "contact group",
         id: ids::Kind::ContactGroup,
         surface: Surface::Contacts,
-        parent: Some((Kind::ContactBook, "bookId")),
+        parent: Some((ResourceKind::ContactBook, "bookId")),
         ops: Ops {
             pull: (Verb::Changes, "contacts"),
             get: "contacts.get",
@@ -159,7 +159,7 @@ static ROWS: [Row; ALL.len()] = [
             delete: "groups.delete",
         },
     },
-    Row {
+    KindRow {
         name: "task_list",
         resource_type: "task_list",
         noun: "task list",
@@ -175,13 +175,13 @@ static ROWS: [Row; ALL.len()] = [
             delete: "lists.delete",
         },
     },
-    Row {
+    KindRow {
         name: "task",
         resource_type: "task",
         noun: "task",
         id: ids::Kind::Task,
         surface: Surface::Tasks,
-        parent: Some((Kind::TaskList, "taskListId")),
+        parent: Some((ResourceKind::TaskList, "taskListId")),
         ops: Ops {
             pull: (Verb::Changes, "tasks"),
             get: "tasks.get",
@@ -197,8 +197,8 @@ static ROWS: [Row; ALL.len()] = [
     mail("email_draft", "email.draft", "draft", ids::Kind::Draft),
 ];
 
-impl Kind {
-    fn row(self) -> &'static Row {
+impl ResourceKind {
+    fn row(self) -> &'static KindRow {
         &ROWS[self as usize]
     }
 
@@ -230,18 +230,18 @@ impl Kind {
     }
 
     /// The kind of this name.
-    pub fn parse(kind: &str) -> Option<Kind> {
+    pub fn parse(kind: &str) -> Option<ResourceKind> {
         ALL.into_iter().find(|k| k.as_str() == kind)
     }
 
     /// The kind of a row.
-    pub fn of(item: &Item) -> Result<Kind> {
-        let kind = Kind::parse(&item.kind);
+    pub fn of(item: &Item) -> Result<ResourceKind> {
+        let kind = ResourceKind::parse(&item.kind);
         Ok(kind.ok_or_else(|| anyhow::anyhow!("a row of an unknown kind: {}", item.kind))?)
     }
 
     /// The kind of the collections that it lies in; none for a collection.
-    pub fn collection(self) -> Option<Kind> {
+    pub fn collection(self) -> Option<ResourceKind> {
         self.row().parent.map(|(kind, _)| kind)
     }
 
@@ -260,23 +260,30 @@ impl Kind {
     }
 
     /// What a collection holds; a kind that is none holds nothing but itself.
-    pub fn contents(self) -> Kind {
+    pub fn contents(self) -> ResourceKind {
         match self {
-            Kind::Calendar => Kind::Event,
-            Kind::ContactBook => Kind::Contact,
-            Kind::TaskList => Kind::Task,
+            ResourceKind::Calendar => ResourceKind::Event,
+            ResourceKind::ContactBook => ResourceKind::Contact,
+            ResourceKind::TaskList => ResourceKind::Task,
             other => other,
         }
     }
 
     /// The names of the kinds that are read together with it, it among them: groups come with the contacts of their book.
     pub fn family(self) -> Family {
-        let (contact, group) = (Kind::Contact.as_str(), Kind::ContactGroup.as_str());
+        let (contact, group) = (ResourceKind::Contact.as_str(), ResourceKind::ContactGroup.as_str());
         match self {
-            Kind::Contact | Kind::ContactGroup => [contact, group, contact, group],
-            Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => {
-                [Kind::EmailFolder, Kind::EmailLabel, Kind::EmailMessage, Kind::EmailDraft].map(Kind::as_str)
-            }
+            ResourceKind::Contact | ResourceKind::ContactGroup => [contact, group, contact, group],
+            ResourceKind::EmailFolder
+            | ResourceKind::EmailLabel
+            | ResourceKind::EmailMessage
+            | ResourceKind::EmailDraft => [
+                ResourceKind::EmailFolder,
+                ResourceKind::EmailLabel,
+                ResourceKind::EmailMessage,
+                ResourceKind::EmailDraft,
+            ]
+            .map(ResourceKind::as_str),
             other => [other.as_str(); 4],
         }
     }
@@ -307,17 +314,17 @@ impl Kind {
     pub fn path(self, item: &Item) -> String {
         let id = &item.id;
         match self {
-            Kind::Calendar => format!("/v1/calendars/{id}"),
-            Kind::Event => format!("/v1/calendars/{}/events/{id}", item.parent_id),
-            Kind::ContactBook => format!("/v1/contact-books/{id}"),
-            Kind::Contact => format!("/v1/contacts/{id}"),
-            Kind::ContactGroup => format!("/v1/contact-groups/{id}"),
-            Kind::TaskList => format!("/v1/task-lists/{id}"),
-            Kind::Task => format!("/v1/task-lists/{}/tasks/{id}", item.parent_id),
-            Kind::EmailMessage => format!("/v1/email/messages/{id}"),
-            Kind::EmailDraft => format!("/v1/email/drafts/{id}"),
-            Kind::EmailFolder => "/v1/email/folders".to_owned(),
-            Kind::EmailLabel => "/v1/email/labels".to_owned(),
+            ResourceKind::Calendar => format!("/v1/calendars/{id}"),
+            ResourceKind::Event => format!("/v1/calendars/{}/events/{id}", item.parent_id),
+            ResourceKind::ContactBook => format!("/v1/contact-books/{id}"),
+            ResourceKind::Contact => format!("/v1/contacts/{id}"),
+            ResourceKind::ContactGroup => format!("/v1/contact-groups/{id}"),
+            ResourceKind::TaskList => format!("/v1/task-lists/{id}"),
+            ResourceKind::Task => format!("/v1/task-lists/{}/tasks/{id}", item.parent_id),
+            ResourceKind::EmailMessage => format!("/v1/email/messages/{id}"),
+            ResourceKind::EmailDraft => format!("/v1/email/drafts/{id}"),
+            ResourceKind::EmailFolder => "/v1/email/folders".to_owned(),
+            ResourceKind::EmailLabel => "/v1/email/labels".to_owned(),
         }
     }
 }

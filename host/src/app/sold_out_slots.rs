@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use scheduling::oracle::Refusal;
 
-use crate::app::recent_cache::Recent;
+use crate::app::recent_cache::RecentCache;
 
 /// How long a slot is remembered, ms: those who came before the decision wait no longer for the lock.
 const LIFE_MS: i64 = 1_000;
@@ -20,11 +20,11 @@ const MOST: usize = 1_000;
 
 /// A moment of this process, later than those that it gave before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Moment(u64);
+pub struct SoldOutVersion(u64);
 
-struct Finding {
+struct SoldOutMark {
     /// Before the transaction that found the slot full began.
-    asked: Moment,
+    asked: SoldOutVersion,
     refusal: Refusal,
 }
 
@@ -34,7 +34,7 @@ pub struct SoldOut {
     moments: AtomicU64,
     /// When room may have been made last.
     changed: AtomicU64,
-    findings: Recent<Finding>,
+    findings: RecentCache<SoldOutMark>,
 }
 
 impl Default for SoldOut {
@@ -42,27 +42,27 @@ impl Default for SoldOut {
         SoldOut {
             moments: AtomicU64::new(0),
             changed: AtomicU64::new(0),
-            findings: Recent::lasting(LIFE_MS, MOST),
+            findings: RecentCache::lasting(LIFE_MS, MOST),
         }
     }
 }
 
 impl SoldOut {
     /// The present moment.
-    pub fn moment(&self) -> Moment {
-        Moment(self.moments.fetch_add(1, Ordering::SeqCst) + 1)
+    pub fn moment(&self) -> SoldOutVersion {
+        SoldOutVersion(self.moments.fetch_add(1, Ordering::SeqCst) + 1)
     }
 
     /// Why a request that came then does not get the slot; none where the database has to be asked. `now`: ms since 1970.
-    pub fn refusal(&self, slot: &str, came: Moment, now: i64) -> Option<Refusal> {
+    pub fn refusal(&self, slot: &str, came: SoldOutVersion, now: i64) -> Option<Refusal> {
         let finding = self.findings.get(slot, now)?;
         let is_standing = finding.asked.0 > self.changed.load(Ordering::SeqCst);
         (came < finding.asked && is_standing).then(|| finding.refusal.clone())
     }
 
     /// A transaction that began after the moment `asked` has found the slot full. `now`: ms since 1970.
-    pub fn keep(&self, slot: String, (asked, refusal): (Moment, Refusal), now: i64) {
-        self.findings.put(slot, Arc::new(Finding { asked, refusal }), now);
+    pub fn keep(&self, slot: String, (asked, refusal): (SoldOutVersion, Refusal), now: i64) {
+        self.findings.put(slot, Arc::new(SoldOutMark { asked, refusal }), now);
     }
 
     /// Forgets all that was asked before this: a booking was changed, which may have made room.
@@ -78,7 +78,7 @@ mod tests {
     const SLOT: &str = "et_1:1:0:30";
 
     /// Whether a request that came then is refused from memory at once.
-    fn is_refused(memory: &SoldOut, came: Moment) -> bool {
+    fn is_refused(memory: &SoldOut, came: SoldOutVersion) -> bool {
         memory.refusal(SLOT, came, 0) == Some(Refusal::Taken)
     }
 

@@ -1,4 +1,4 @@
-//! `Answer`: what a request is answered with, and `Attempt`: the idempotent attempt that it belongs to. They live below the
+//! `StoredResponse`: what a request is answered with, and `IdempotentAttempt`: the idempotent attempt that it belongs to. They live below the
 //! API because an answer is stored in the transaction of its effect: both are on disk, or neither is.
 
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use storage::{Tx, idempotency};
 
 /// Status, headers and JSON text.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct StoredResponse {
     pub status: u16,
     /// Beyond those that every response has: `etag`, `location`.
     pub headers: Vec<(&'static str, String)>,
@@ -20,25 +20,25 @@ pub struct Answer {
     pub body: Bytes,
 }
 
-impl Answer {
+impl StoredResponse {
     pub fn json(status: u16, body: impl Into<Bytes>) -> Self {
-        Answer { status, headers: Vec::new(), body: body.into() }
+        StoredResponse { status, headers: Vec::new(), body: body.into() }
     }
 
     pub fn ok(body: impl Into<Bytes>) -> Self {
-        Answer::json(200, body)
+        StoredResponse::json(200, body)
     }
 
     pub fn created(body: impl Into<Bytes>) -> Self {
-        Answer::json(201, body)
+        StoredResponse::json(201, body)
     }
 
     pub fn accepted(body: impl Into<Bytes>) -> Self {
-        Answer::json(202, body)
+        StoredResponse::json(202, body)
     }
 
     pub fn no_content() -> Self {
-        Answer::json(204, Bytes::new())
+        StoredResponse::json(204, Bytes::new())
     }
 
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
@@ -66,7 +66,7 @@ impl Answer {
 /// One attempt at a write. With an `Idempotency-Key` it holds the claim; without, it only carries a random key for the
 /// connector.
 #[derive(Clone)]
-pub struct Attempt {
+pub struct IdempotentAttempt {
     /// What the connector makes provider-side ids from: equal for repeated attempts with one client key.
     pub connector_key: String,
     /// An earlier attempt with this key died half-way: its effect at the provider may exist. Look before writing again.
@@ -90,9 +90,9 @@ impl Claim {
     }
 }
 
-impl Attempt {
+impl IdempotentAttempt {
     pub fn new(connector_key: String, resumed: bool, claim: Option<Claim>) -> Self {
-        Attempt { connector_key, resumed, claim, answered: Arc::default() }
+        IdempotentAttempt { connector_key, resumed, claim, answered: Arc::default() }
     }
 
     pub fn claim(&self) -> Option<&Claim> {
@@ -106,7 +106,13 @@ impl Attempt {
 
     /// Stores the answer; call it last in the effect's transaction. Fails, and so undoes the effect, when another attempt
     /// took the claim over meanwhile.
-    pub async fn store(&self, tx: &mut Tx, keyring: &Keyring, answer: &Answer, now: i64) -> Result<()> {
+    pub async fn store(
+        &self,
+        tx: &mut Tx,
+        keyring: &Keyring,
+        answer: &StoredResponse,
+        now: i64,
+    ) -> Result<()> {
         let Some(claim) = &self.claim else { return Ok(()) };
         let place = claim.place();
         let headers: Vec<(&str, &str)> = answer.headers.iter().map(|(n, v)| (*n, v.as_str())).collect();

@@ -12,14 +12,14 @@ const AT_ONCE: usize = 4;
 /// All renewals of this process.
 #[derive(Default)]
 pub struct Renewals {
-    state: watch::Sender<State>,
+    state: watch::Sender<RenewalState>,
     /// By the origin of the token endpoint.
     background: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
 /// What is waited for.
 #[derive(Clone, Copy, Debug, Default)]
-struct State {
+struct RenewalState {
     running: usize,
     is_closed: bool,
 }

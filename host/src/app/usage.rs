@@ -15,20 +15,20 @@ const DAY_MS: i64 = 86_400_000;
 
 /// What was counted since the last flush.
 #[derive(Default)]
-pub struct Counters(Mutex<Pending>);
+pub struct Counters(Mutex<PendingCounts>);
 
 /// By key id; what no key asked for by application id.
-type Pending = HashMap<String, OfKey>;
+type PendingCounts = HashMap<String, OfKey>;
 
 struct OfKey {
     tenant: Tenant,
     /// The key's id and its last request: milliseconds since 1970, and where it came from.
     key: Option<(String, i64, IpAddr)>,
-    requests: Vec<(Kind, i64)>,
+    requests: Vec<(RequestKind, i64)>,
 }
 
 impl OfKey {
-    fn count(&mut self, kind: Kind, more: i64) {
+    fn count(&mut self, kind: RequestKind, more: i64) {
         match self.requests.iter_mut().find(|(k, _)| *k == kind) {
             Some((_, n)) => *n += more,
             None => self.requests.push((kind, more)),
@@ -38,7 +38,7 @@ impl OfKey {
 
 /// What kind of request it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
+pub struct RequestKind {
     pub surface: &'static str,
     /// `success`, `clientError`, `serverError` or `rateLimited`; of requests to providers `providerCall`, or `providerThrottled` where
     /// the provider asked to slow down.
@@ -47,16 +47,16 @@ pub struct Kind {
     pub day: i64,
 }
 
-impl Kind {
+impl RequestKind {
     /// A request at this moment, in milliseconds since 1970.
-    pub fn at(ms: i64, surface: &'static str, outcome: &'static str) -> Kind {
-        Kind { surface, outcome, day: ms.div_euclid(DAY_MS) }
+    pub fn at(ms: i64, surface: &'static str, outcome: &'static str) -> RequestKind {
+        RequestKind { surface, outcome, day: ms.div_euclid(DAY_MS) }
     }
 }
 
 impl Counters {
     /// Counts one request of a key; one of an access token for the key that the token was given to.
-    pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: Kind) {
+    pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: RequestKind) {
         let Ok(mut pending) = self.0.lock() else { return };
         let id = key.budget_id();
         if !pending.contains_key(id) {
@@ -72,7 +72,7 @@ impl Counters {
     }
 
     /// Counts what a connector asked a provider.
-    pub fn add_provider(&self, tenant: &Tenant, kind: Kind, requests: i64) {
+    pub fn add_provider(&self, tenant: &Tenant, kind: RequestKind, requests: i64) {
         let Ok(mut pending) = self.0.lock() else { return };
         let fresh = || OfKey { tenant: tenant.clone(), key: None, requests: Vec::new() };
         pending.entry(tenant.application_id.clone()).or_insert_with(fresh).count(kind, requests);
@@ -113,7 +113,7 @@ impl Counters {
         written
     }
 
-    fn count_again(&self, taken: Pending) {
+    fn count_again(&self, taken: PendingCounts) {
         let Ok(mut pending) = self.0.lock() else { return };
         for (id, old) in taken {
             let Some(of_key) = pending.get_mut(&id) else {
@@ -132,11 +132,11 @@ pub fn day(ms: i64) -> String {
     Instant::from_millis(ms).timestamp().strftime("%Y-%m-%d").to_string()
 }
 
-fn buckets(pending: &Pending) -> Vec<(Bucket, i64)> {
+fn buckets(pending: &PendingCounts) -> Vec<(Bucket, i64)> {
     let of_key = |of_key: &OfKey| {
         let id = of_key.key.as_ref().map_or(String::new(), |key| key.0.clone());
         let tenant = of_key.tenant.clone();
-        let bucket = move |(kind, n): &(Kind, i64)| {
+        let bucket = move |(kind, n): &(RequestKind, i64)| {
             let bucket = Bucket {
                 tenant: tenant.clone(),
                 key_id: id.clone(),

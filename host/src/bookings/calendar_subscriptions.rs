@@ -14,7 +14,7 @@ use storage::{Tx, connections as connection_table};
 use crate::app::App;
 use crate::bookings::hosts;
 use crate::connections;
-use crate::sync::subscribe::{Beginning, Following};
+use crate::sync::subscribe::{NewSubscription, Subscriptions};
 
 /// Event types that are looked at in one turn.
 const AT_A_TIME: i64 = 50;
@@ -70,7 +70,12 @@ async fn one(app: &App, row: &EventTypeRow, most: usize) -> Result<usize> {
 }
 
 /// What is to be followed of the hosts' calendars and is not, as far as it is at most `most`.
-async fn beginnings(app: &App, row: &EventTypeRow, body: &EventType, most: usize) -> Result<Vec<Beginning>> {
+async fn beginnings(
+    app: &App,
+    row: &EventTypeRow,
+    body: &EventType,
+    most: usize,
+) -> Result<Vec<NewSubscription>> {
     let reader = app.db.reader();
     let ids: Vec<String> = body.hosts.iter().map(|host| host.connection_id.clone()).collect();
     let accounts = connection_table::of_ids(reader, &row.tenant, &ids).await?;
@@ -88,8 +93,8 @@ async fn beginnings(app: &App, row: &EventTypeRow, body: &EventType, most: usize
             if found.len() == most {
                 return Ok(found);
             }
-            let beginning = Beginning::of(app, account, crate::sync::scope::scope(item)?).await?;
-            found.extend(beginning.map(Beginning::by_system));
+            let beginning = NewSubscription::of(app, account, crate::sync::scope::scope(item)?).await?;
+            found.extend(beginning.map(NewSubscription::by_system));
         }
     }
     Ok(found)
@@ -100,13 +105,13 @@ async fn write(
     tx: &mut Tx,
     app: &App,
     row: &EventTypeRow,
-    (beginnings, is_all): (&[Beginning], bool),
+    (beginnings, is_all): (&[NewSubscription], bool),
 ) -> Result<()> {
     let found = table::lock(tx, &row.tenant, &row.id).await?;
     if found.is_none_or(|found| found.version != row.version) {
         return Ok(());
     }
-    let following = Following::lock(tx, &row.tenant, beginnings).await?;
+    let following = Subscriptions::lock(tx, &row.tenant, beginnings).await?;
     if is_all {
         table::set_calendars_due(tx, &row.id, None).await?;
     }

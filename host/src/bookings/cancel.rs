@@ -10,8 +10,8 @@ use storage::Tx;
 use storage::scheduling::bookings::BookingRow;
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::change::{self, Held, TRIES, Viewer};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::change::{self, LockedBooking, TRIES, Viewer};
 use crate::bookings::confirm::MAX_REASON;
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::{list, policy, state};
@@ -37,8 +37,8 @@ pub async fn by_key(
     app: &App,
     viewer: Viewer<'_>,
     (id, reason): (&str, Option<String>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let seen = list::find(app, viewer.asker, id).await?;
     let cancellation = Cancellation {
         tenant: seen.row.tenant,
@@ -62,8 +62,8 @@ pub async fn by_invitee(
     booking: &BookingRow,
     reason: Option<String>,
     (sees_hosts, warnings): (bool, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let cancellation = Cancellation {
         tenant: booking.tenant.clone(),
         id: booking.id.clone(),
@@ -76,11 +76,15 @@ pub async fn by_invitee(
     cancel(app, cancellation, attempt).await
 }
 
-async fn cancel(app: &App, cancellation: Cancellation, attempt: &Attempt) -> Result<Answer> {
+async fn cancel(
+    app: &App,
+    cancellation: Cancellation,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     validate::text("reason", cancellation.reason.as_deref(), MAX_REASON)?;
     for _ in 0..TRIES {
         let (held, asked, attempt) = (app.clone(), cancellation.clone(), attempt.clone());
-        let cancelled: Result<Option<Answer>> =
+        let cancelled: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, asked, &attempt).await })).await;
         if let Some(answer) = cancelled? {
             return Ok(answer);
@@ -90,8 +94,13 @@ async fn cancel(app: &App, cancellation: Cancellation, attempt: &Attempt) -> Res
 }
 
 /// Cancels it in a transaction. None: it was moved meanwhile.
-async fn write(tx: &mut Tx, app: &App, asked: Cancellation, attempt: &Attempt) -> Result<Option<Answer>> {
-    let locked = Held::lock(tx, &asked.tenant, &asked.id, HostLocks::OfMeeting).await?;
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    asked: Cancellation,
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
+    let locked = LockedBooking::lock(tx, &asked.tenant, &asked.id, HostLocks::OfMeeting).await?;
     let Some(mut held) = locked else { return Ok(None) };
     change::check_link(&held.seat, asked.manage_version)?;
     let now = app.now();

@@ -11,13 +11,13 @@ use storage::scheduling::meeting_events::MeetingEventRow;
 use storage::scheduling::meetings::MeetingRow;
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::event_log::{self, NewLogEntry, Origin};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
 use crate::bookings::{state, view};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// How often a change is tried again that another one came before.
 pub const TRIES: usize = 5;
@@ -25,7 +25,7 @@ pub const TRIES: usize = 5;
 /// Whose request changes a booking.
 #[derive(Clone)]
 pub struct Viewer<'a> {
-    pub asker: &'a Asker,
+    pub asker: &'a RequestContext,
     /// The answer tells who the hosts are.
     pub sees_hosts: bool,
     /// What was wrong with the request.
@@ -65,14 +65,19 @@ impl Seat {
 }
 
 /// A booking with its meeting, locked until the transaction ends.
-pub struct Held {
+pub struct LockedBooking {
     pub of: HeldMeeting,
     pub seat: Seat,
 }
 
-impl Held {
+impl LockedBooking {
     /// Locks a booking. None: it was moved before the locks were had; another transaction finds what there is now.
-    pub async fn lock(tx: &mut Tx, tenant: &Tenant, id: &str, hosts: HostLocks) -> Result<Option<Held>> {
+    pub async fn lock(
+        tx: &mut Tx,
+        tenant: &Tenant,
+        id: &str,
+        hosts: HostLocks,
+    ) -> Result<Option<LockedBooking>> {
         let none = || not_found("booking");
         let seen = bookings::find(&mut *tx, tenant, id).await?.ok_or_else(none)?;
         let of = (seen.event_type_id.as_str(), seen.meeting_id.as_str());
@@ -83,7 +88,7 @@ impl Held {
         if row.meeting_id != seen.meeting_id {
             return Ok(None);
         }
-        Ok(Some(Held { of, seat: Seat::read(row)? }))
+        Ok(Some(LockedBooking { of, seat: Seat::read(row)? }))
     }
 
     /// Ends a booking: its seat is free with the commit.
@@ -135,9 +140,9 @@ pub async fn write(
         whole["warnings"] = Value::from(warnings);
     }
     let whole = whole.to_string();
-    let notes: Vec<Note> = words
+    let notes: Vec<NewLogEntry> = words
         .iter()
-        .map(|word| Note {
+        .map(|word| NewLogEntry {
             connection_id: body.organizer_connection_id.clone(),
             entry_type: format!("booking.{word}"),
             change_type: "state",
@@ -170,11 +175,11 @@ pub async fn answer(
     app: &App,
     (seat, events): (&Seat, &[MeetingEventRow]),
     (sees_hosts, warnings): (bool, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let mut printed = view::booking(&seat.row, &seat.body, events, sees_hosts)?;
     printed["warnings"] = Value::from(warnings);
-    let answer = Answer::ok(printed.to_string()).etag(&seat.row.etag);
+    let answer = StoredResponse::ok(printed.to_string()).etag(&seat.row.etag);
     attempt.store(tx, &app.keyring, &answer, app.now()).await?;
     Ok(answer)
 }

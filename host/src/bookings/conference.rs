@@ -18,7 +18,7 @@ const LOOKS_FOR_MS: i64 = 24 * 3_600_000;
 
 /// How far the provider is with the conference of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ConferenceProgress {
     /// There is none, it could not be made, or it has no link.
     Absent,
     Pending,
@@ -27,13 +27,13 @@ pub enum Progress {
 }
 
 /// What an event says of its conference.
-pub fn progress(item: &Item) -> Result<Progress> {
+pub fn progress(item: &Item) -> Result<ConferenceProgress> {
     let event: Event = serde_json::from_str(&item.body)?;
-    let Some(conference) = event.conference else { return Ok(Progress::Absent) };
+    let Some(conference) = event.conference else { return Ok(ConferenceProgress::Absent) };
     Ok(match conference.join_url {
-        Some(url) => Progress::Ready(url),
-        None if conference.status == ConferenceStatus::Pending => Progress::Pending,
-        None => Progress::Absent,
+        Some(url) => ConferenceProgress::Ready(url),
+        None if conference.status == ConferenceStatus::Pending => ConferenceProgress::Pending,
+        None => ConferenceProgress::Absent,
     })
 }
 
@@ -48,7 +48,7 @@ pub async fn is_awaited(app: &App, event: &MeetingEventRow, booking: &Booking) -
     let Some(event_id) = event.event_id.as_ref().filter(|_| lacks_link(booking)) else { return Ok(false) };
     let found = items::any(app.db.reader(), &event.tenant, event_id).await?;
     Ok(match found {
-        Some(item) => progress(&item)? == Progress::Pending,
+        Some(item) => progress(&item)? == ConferenceProgress::Pending,
         None => false,
     })
 }

@@ -15,13 +15,13 @@ use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::{event_types, meeting_events, meetings, reserved_times};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::change::{self, Held, TRIES, Viewer};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::change::{self, LockedBooking, TRIES, Viewer};
 use crate::bookings::locked_meeting::{HostLocks, contended, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{engine_input, list, schedules, state, timed_transitions};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -33,7 +33,12 @@ pub const MAX_REASON: usize = 2_000;
 /// # Errors
 /// 409 `invalid_state` unless it is pending; 409 `slot_unavailable`, or 503 `availability_unknown`, where its time was not reserved while
 /// it was pending and cannot be had now.
-pub async fn confirm(app: &App, viewer: Viewer<'_>, id: &str, attempt: &Attempt) -> Result<Answer> {
+pub async fn confirm(
+    app: &App,
+    viewer: Viewer<'_>,
+    id: &str,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let seen = list::find(app, viewer.asker, id).await?;
     state::allows(seen.status()?, BookingStatus::Confirmed)?;
     ensure_free(app, viewer.asker, &seen.row).await?;
@@ -41,7 +46,7 @@ pub async fn confirm(app: &App, viewer: Viewer<'_>, id: &str, attempt: &Attempt)
         let (held, attempt) = (app.clone(), attempt.clone());
         let viewed = (viewer.sees_hosts, viewer.warnings.clone());
         let of = (seen.row.tenant.clone(), seen.row.id.clone());
-        let confirmed: Result<Option<Answer>> = app
+        let confirmed: Result<Option<StoredResponse>> = app
             .db
             .write(move |tx| Box::pin(async move { write(tx, &held, of, viewed, &attempt).await }))
             .await;
@@ -54,7 +59,7 @@ pub async fn confirm(app: &App, viewer: Viewer<'_>, id: &str, attempt: &Attempt)
 
 /// Refuses to confirm what has no time reserved and would meet something in the hosts' calendars. What is reserved is the booking's
 /// already: of the rest the host decides.
-async fn ensure_free(app: &App, asker: &Asker, row: &BookingRow) -> Result<()> {
+async fn ensure_free(app: &App, asker: &RequestContext, row: &BookingRow) -> Result<()> {
     let reader = app.db.reader();
     if reserved_times::is_reserved(reader, &row.meeting_id).await? {
         return Ok(());
@@ -96,9 +101,9 @@ async fn write(
     app: &App,
     (tenant, id): (Tenant, String),
     viewed: (bool, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Option<Answer>> {
-    let locked = Held::lock(tx, &tenant, &id, HostLocks::OfEventType).await?;
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
+    let locked = LockedBooking::lock(tx, &tenant, &id, HostLocks::OfEventType).await?;
     let Some(mut held) = locked else { return Ok(None) };
     let now = app.now();
     state::allows(held.seat.status()?, BookingStatus::Confirmed)?;
@@ -132,15 +137,15 @@ pub async fn reject(
     app: &App,
     viewer: Viewer<'_>,
     (id, reason): (&str, Option<String>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     validate::text("reason", reason.as_deref(), MAX_REASON)?;
     let seen = list::find(app, viewer.asker, id).await?;
     for _ in 0..TRIES {
         let (held, attempt, reason) = (app.clone(), attempt.clone(), reason.clone());
         let viewed = (viewer.sees_hosts, viewer.warnings.clone());
         let of = (seen.row.tenant.clone(), seen.row.id.clone());
-        let rejected: Result<Option<Answer>> = app
+        let rejected: Result<Option<StoredResponse>> = app
             .db
             .write(move |tx| {
                 Box::pin(async move { write_rejection(tx, &held, of, (reason, viewed), &attempt).await })
@@ -158,9 +163,9 @@ async fn write_rejection(
     app: &App,
     (tenant, id): (Tenant, String),
     (reason, viewed): (Option<String>, (bool, Vec<Value>)),
-    attempt: &Attempt,
-) -> Result<Option<Answer>> {
-    let locked = Held::lock(tx, &tenant, &id, HostLocks::OfMeeting).await?;
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
+    let locked = LockedBooking::lock(tx, &tenant, &id, HostLocks::OfMeeting).await?;
     let Some(mut held) = locked else { return Ok(None) };
     held.seat.body.rejection_reason = reason;
     held.end(tx, app, (BookingStatus::Rejected, Party::Api), app.now()).await?;

@@ -17,15 +17,15 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
-use crate::app::sold_out_slots::Moment;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::decide::{self, Stop, Wanted};
-use crate::bookings::engine_input::{self, Busy};
+use crate::app::sold_out_slots::SoldOutVersion;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::decide::{self, BookingDecision, BookingRefusal};
+use crate::bookings::engine_input::{self, HostBusyTimes};
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::locked_meeting::unavailable;
 use crate::bookings::notify::sender;
 use crate::bookings::{invitee_limit, new_booking, rotation, rules, view};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -38,7 +38,7 @@ const FIRST_CANDIDATES: usize = 3;
 
 /// By what somebody books.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum Booker {
     /// The form of a booking page.
     Page,
     /// A key that can do nothing but book: it stands in pages, where everybody can read it.
@@ -47,25 +47,25 @@ pub enum By {
     ServerKey,
 }
 
-impl By {
+impl Booker {
     /// How many bookings an address can make in the application within an hour; none: as many as it likes.
     fn most_an_hour(self) -> Option<u32> {
         match self {
-            By::Page | By::BrowserKey => Some(invitee_limit::MOST),
-            By::ServerKey => None,
+            Booker::Page | Booker::BrowserKey => Some(invitee_limit::MOST),
+            Booker::ServerKey => None,
         }
     }
 
     fn source(self) -> BookingSource {
         match self {
-            By::Page => BookingSource::Widget,
-            By::BrowserKey | By::ServerKey => BookingSource::Api,
+            Booker::Page => BookingSource::Widget,
+            Booker::BrowserKey | Booker::ServerKey => BookingSource::Api,
         }
     }
 }
 
 /// What was learned from decisions that came to nothing.
-struct Lessons {
+struct RetryState {
     /// The calendars of all hosts are needed.
     reads_all: bool,
     /// Hosts whose accounts were disconnected.
@@ -82,18 +82,19 @@ struct Lessons {
 /// `rate_limited` of `inviteeEmail` for an address that has made as many bookings within an hour as it can by a page or a browser's key.
 pub async fn create(
     app: &App,
-    viewer: (&Asker, bool),
-    (new, by): (&NewBooking, By),
+    viewer: (&RequestContext, bool),
+    (new, by): (&NewBooking, Booker),
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let came = app.sold_out.moment();
-    let mut lessons = Lessons { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };
+    let mut lessons =
+        RetryState { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };
     let mut tries = 0;
     loop {
         let most_an_hour = by.most_an_hour();
         let prepared = prepare(app, viewer, new, warnings, (&lessons, came)).await?;
-        let mut wanted = Wanted { most_an_hour, ..prepared };
+        let mut wanted = BookingDecision { most_an_hour, ..prepared };
         wanted.booking.source = by.source();
         let most = TRIES + wanted.bookable.body.hosts.len();
         // Those who want the same slot stand in line here, and not before the database.
@@ -103,7 +104,7 @@ pub async fn create(
         refuse_sold_out(app, &slot, came)?;
         let asked = app.sold_out.moment();
         let (held, attempt) = (app.clone(), attempt.clone());
-        let booked: Result<Answer, Stop> = app
+        let booked: Result<StoredResponse, BookingRefusal> = app
             .db
             .write(move |tx| Box::pin(async move { decide::book(tx, &held, wanted, &attempt).await }))
             .await;
@@ -113,19 +114,19 @@ pub async fn create(
             Err(stop) => stop,
         };
         match stop {
-            Stop::Refused(e) => return Err(e),
-            Stop::Unread => lessons.reads_all = true,
-            Stop::Gone(host) => {
+            BookingRefusal::Refused(e) => return Err(e),
+            BookingRefusal::Unread => lessons.reads_all = true,
+            BookingRefusal::Gone(host) => {
                 lessons.gone.insert(host);
             }
-            Stop::SoldOut(refusal) => {
+            BookingRefusal::SoldOut(refusal) => {
                 let refused = decide::refused(&refusal);
                 app.sold_out.keep(slot, (asked, refusal), app.now());
                 return Err(refused);
             }
-            Stop::Taken if tries >= most => return Err(unavailable("this time is taken")),
-            Stop::Changed if tries >= most => return Err(too_busy()),
-            Stop::Taken | Stop::Changed => {}
+            BookingRefusal::Taken if tries >= most => return Err(unavailable("this time is taken")),
+            BookingRefusal::Changed if tries >= most => return Err(too_busy()),
+            BookingRefusal::Taken | BookingRefusal::Changed => {}
         }
     }
 }
@@ -141,7 +142,7 @@ fn slot_name(bookable: &Bookable, rules: &Rules, start_ms: i64) -> String {
 }
 
 /// Refuses a slot that was found full after the request came.
-fn refuse_sold_out(app: &App, slot: &str, came: Moment) -> Result<()> {
+fn refuse_sold_out(app: &App, slot: &str, came: SoldOutVersion) -> Result<()> {
     match app.sold_out.refusal(slot, came, app.now()) {
         Some(refusal) => Err(decide::refused(&refusal)),
         None => Ok(()),
@@ -151,11 +152,11 @@ fn refuse_sold_out(app: &App, slot: &str, came: Moment) -> Result<()> {
 /// Checks what was sent, and reads the calendars of the hosts that can be chosen.
 async fn prepare(
     app: &App,
-    (asker, sees_hosts): (&Asker, bool),
+    (asker, sees_hosts): (&RequestContext, bool),
     new: &NewBooking,
     warnings: &[Value],
-    (lessons, came): (&Lessons, Moment),
-) -> Result<Wanted> {
+    (lessons, came): (&RetryState, SoldOutVersion),
+) -> Result<BookingDecision> {
     let bookable = match &new.slug {
         Some(slug) => links::by_slug_of(app, asker, (&new.event_type_id, slug)).await?,
         None => links::by_id(app, asker, &new.event_type_id).await?,
@@ -187,7 +188,7 @@ async fn prepare(
             json!({ "code": "notification_unavailable", "message": message, "target": "inviteeEmail" }),
         );
     }
-    Ok(Wanted {
+    Ok(BookingDecision {
         id: app.new_id(Kind::Booking),
         metadata: serde_json::to_string(&new.metadata)?,
         // Who is gone is not there to be asked.
@@ -212,7 +213,7 @@ async fn look(
 ) -> Result<(Question, Slot)> {
     let began = app.sold_out.moment();
     let (reader, body, range) = (app.db.reader(), &bookable.body, decide::starting_at(start_ms));
-    let nothing: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
+    let nothing: HostBusyTimes = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
     let stored = engine_input::stored(reader, &bookable.row.id, (body, rules), range).await?;
     let mut question = engine_input::question(body, rules.clone(), range, (&nothing, &stored), app.now())?;
     rotation::count(reader, &bookable.row, &mut question, start_ms).await?;
@@ -231,7 +232,7 @@ async fn look(
 
 /// Whose calendars are read, by their places in the event type: of a pool those of required hosts, and of those whose turn comes first. For a
 /// seat in a meeting nobody's: its hosts have the time already.
-fn asked(body: &EventType, (question, slot): (&Question, &Slot), lessons: &Lessons) -> Vec<usize> {
+fn asked(body: &EventType, (question, slot): (&Question, &Slot), lessons: &RetryState) -> Vec<usize> {
     let is_there = |index: &usize| {
         body.hosts.get(*index).is_some_and(|host| !lessons.gone.contains(&host.connection_id))
     };
@@ -285,14 +286,20 @@ mod tests {
 
     fn question(body: &EventType) -> Question {
         let rules = rules::of(body, 30).unwrap();
-        let busy: Busy = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
-        engine_input::question(body, rules, Interval::new(0, 1), (&busy, &engine_input::Stored::default()), 0)
-            .unwrap()
+        let busy: HostBusyTimes = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
+        engine_input::question(
+            body,
+            rules,
+            Interval::new(0, 1),
+            (&busy, &engine_input::StoredReservations::default()),
+            0,
+        )
+        .unwrap()
     }
 
-    fn lessons(reads_all: bool, gone: &[&str]) -> Lessons {
+    fn lessons(reads_all: bool, gone: &[&str]) -> RetryState {
         let gone = gone.iter().map(|id| (*id).to_owned()).collect();
-        Lessons { reads_all, gone, until: Instant::now() }
+        RetryState { reads_all, gone, until: Instant::now() }
     }
 
     #[test]

@@ -22,9 +22,9 @@ use storage::scheduling::{bookings as table, links};
 use url::Url;
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::engine_input::{self, Busy};
+use crate::app::event_log::{self, NewLogEntry, Origin};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::engine_input::{self, HostBusyTimes};
 use crate::bookings::links::Bookable;
 use crate::bookings::locked_meeting::{find_join_url, unavailable};
 use crate::bookings::notify::kind::MailKind;
@@ -35,14 +35,14 @@ use crate::bookings::{
 
 /// A booking that is to be decided.
 #[derive(Clone)]
-pub struct Wanted {
+pub struct BookingDecision {
     /// The booking's id.
     pub id: String,
     pub bookable: Bookable,
     pub booking: Booking,
     pub metadata: String,
     pub rules: Rules,
-    pub busy: Busy,
+    pub busy: HostBusyTimes,
     /// There are hosts who could be chosen and whose calendars were not read: they count as busy.
     pub is_partial: bool,
     pub sees_hosts: bool,
@@ -52,7 +52,7 @@ pub struct Wanted {
 }
 
 /// Why a booking was not made. Nothing of its transaction stays.
-pub enum Stop {
+pub enum BookingRefusal {
     Refused(Error),
     /// The event type, or its schedule, is not any more as it was read.
     Changed,
@@ -66,15 +66,15 @@ pub enum Stop {
     SoldOut(Refusal),
 }
 
-impl From<Error> for Stop {
-    fn from(e: Error) -> Stop {
-        Stop::Refused(e)
+impl From<Error> for BookingRefusal {
+    fn from(e: Error) -> BookingRefusal {
+        BookingRefusal::Refused(e)
     }
 }
 
-impl From<anyhow::Error> for Stop {
-    fn from(e: anyhow::Error) -> Stop {
-        Stop::Refused(e.into())
+impl From<anyhow::Error> for BookingRefusal {
+    fn from(e: anyhow::Error) -> BookingRefusal {
+        BookingRefusal::Refused(e.into())
     }
 }
 
@@ -84,18 +84,23 @@ pub fn starting_at(start_ms: i64) -> Interval {
 }
 
 /// Decides and writes, with the answer. The locks are taken in the order of `storage::scheduling`.
-pub async fn book(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Result<Answer, Stop> {
+pub async fn book(
+    tx: &mut Tx,
+    app: &App,
+    wanted: BookingDecision,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse, BookingRefusal> {
     let Bookable { row: seen, body, link, schedule_etag } = &wanted.bookable;
     let Some(row) = event_types::lock(tx, &seen.tenant, &seen.id).await? else {
         return Err(not_found("event type").into());
     };
     if row.version != seen.version {
-        return Err(Stop::Changed);
+        return Err(BookingRefusal::Changed);
     }
     if let Some(id) = &body.schedule_id
         && !schedules::is_current(tx, &row.tenant, (id, schedule_etag.as_deref())).await?
     {
-        return Err(Stop::Changed);
+        return Err(BookingRefusal::Changed);
     }
     let now = app.now();
     let email = wanted.booking.invitee.email.to_lowercase();
@@ -126,7 +131,12 @@ pub async fn book(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> 
 }
 
 /// The slot, by the very rules that the search for slots goes by.
-async fn look(tx: &mut Tx, wanted: &Wanted, row: &EventTypeRow, now: i64) -> Result<(Question, Slot), Stop> {
+async fn look(
+    tx: &mut Tx,
+    wanted: &BookingDecision,
+    row: &EventTypeRow,
+    now: i64,
+) -> Result<(Question, Slot), BookingRefusal> {
     let (body, rules) = (&wanted.bookable.body, &wanted.rules);
     let start_ms = wanted.booking.start.as_millis();
     let range = starting_at(start_ms);
@@ -141,13 +151,13 @@ async fn look(tx: &mut Tx, wanted: &Wanted, row: &EventTypeRow, now: i64) -> Res
 }
 
 /// What follows from a refusal: whether the slot is full without any calendar, which is so for others who want it, too.
-fn stop(mut question: Question, refusal: &Refusal, is_partial: bool) -> Stop {
+fn stop(mut question: Question, refusal: &Refusal, is_partial: bool) -> BookingRefusal {
     for host in &mut question.hosts {
         host.busy = Some(Intervals::default());
     }
     match (Oracle::new(&question).at(question.range.start), refusal) {
-        (Err(full @ (Refusal::Taken | Refusal::LimitReached(_))), _) => Stop::SoldOut(full),
-        (_, Refusal::Taken | Refusal::Unknown(_)) if is_partial => Stop::Unread,
+        (Err(full @ (Refusal::Taken | Refusal::LimitReached(_))), _) => BookingRefusal::SoldOut(full),
+        (_, Refusal::Taken | Refusal::Unknown(_)) if is_partial => BookingRefusal::Unread,
         _ => refused(refusal).into(),
     }
 }
@@ -168,11 +178,15 @@ pub fn refused(refusal: &Refusal) -> Error {
 }
 
 /// Takes a seat in a meeting that others are in.
-async fn join(tx: &mut Tx, meeting_id: &str, now: i64) -> Result<(MeetingRow, Vec<MeetingEventRow>), Stop> {
+async fn join(
+    tx: &mut Tx,
+    meeting_id: &str,
+    now: i64,
+) -> Result<(MeetingRow, Vec<MeetingEventRow>), BookingRefusal> {
     if !meetings::take_seat(tx, meeting_id, now).await? {
-        return Err(Stop::Taken);
+        return Err(BookingRefusal::Taken);
     }
-    let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or(Stop::Taken)?;
+    let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or(BookingRefusal::Taken)?;
     let events = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
     Ok((meeting, events))
 }
@@ -181,16 +195,16 @@ async fn join(tx: &mut Tx, meeting_id: &str, now: i64) -> Result<(MeetingRow, Ve
 async fn open(
     tx: &mut Tx,
     app: &App,
-    wanted: &Wanted,
+    wanted: &BookingDecision,
     hosts: Vec<String>,
-) -> Result<(MeetingRow, Vec<MeetingEventRow>), Stop> {
+) -> Result<(MeetingRow, Vec<MeetingEventRow>), BookingRefusal> {
     let meeting = meeting(app, wanted, hosts);
     let mut ascending: Vec<&String> = meeting.hosts.iter().collect();
     ascending.sort_unstable();
     let mut locks = Vec::with_capacity(ascending.len());
     for id in ascending {
         let Some(lock) = ConnectionLock::take(tx, &meeting.tenant, id).await? else {
-            return Err(Stop::Gone(id.clone()));
+            return Err(BookingRefusal::Gone(id.clone()));
         };
         locks.push(lock);
     }
@@ -200,7 +214,7 @@ async fn open(
     }
     for lock in &locks {
         if !reserve(tx, lock, &meeting, calendar_of(wanted, &lock.id)).await? {
-            return Err(Stop::Taken);
+            return Err(BookingRefusal::Taken);
         }
     }
     // Optional hosts get the event as well: that is their invitation. None of their time is reserved.
@@ -217,13 +231,13 @@ async fn open(
 /// Whether the time is the booking's from now on, or only when it is confirmed.
 // Contract silent: a pending booking of a meeting with several seats. It holds its seat whatever `pendingBlocksSlot` says: without a meeting
 // there would be nothing that others could join.
-fn takes_time(wanted: &Wanted) -> bool {
+fn takes_time(wanted: &BookingDecision) -> bool {
     let is_pending = wanted.booking.status == BookingStatus::Pending;
     !is_pending || wanted.bookable.body.pending_blocks_slot || wanted.rules.seats > 1
 }
 
 /// The meeting that is made for the booking. With several seats its event is nobody's own, and neither is its UID.
-fn meeting(app: &App, wanted: &Wanted, hosts: Vec<String>) -> MeetingRow {
+fn meeting(app: &App, wanted: &BookingDecision, hosts: Vec<String>) -> MeetingRow {
     let (booking, rules, now) = (&wanted.booking, &wanted.rules, app.now());
     let id = app.new_id(Kind::Meeting);
     let named_after = if rules.seats > 1 { &id } else { &wanted.id };
@@ -254,14 +268,14 @@ fn uid(app: &App, id: &str) -> String {
 }
 
 /// The calendar of a host that meetings are written to.
-fn calendar_of<'w>(wanted: &'w Wanted, connection_id: &str) -> &'w str {
+fn calendar_of<'w>(wanted: &'w BookingDecision, connection_id: &str) -> &'w str {
     let mut hosts = wanted.bookable.body.hosts.iter();
     let host = hosts.find(|host| host.connection_id == connection_id);
     host.and_then(|host| host.calendar_id.as_deref()).unwrap_or_default()
 }
 
 /// The meeting in one host's calendar, which is not written yet.
-fn event(wanted: &Wanted, meeting: &MeetingRow, connection_id: &str) -> MeetingEventRow {
+fn event(wanted: &BookingDecision, meeting: &MeetingRow, connection_id: &str) -> MeetingEventRow {
     MeetingEventRow {
         meeting_id: meeting.id.clone(),
         connection_id: connection_id.to_owned(),
@@ -307,11 +321,11 @@ async fn reserve(
 async fn write(
     tx: &mut Tx,
     app: &App,
-    wanted: Wanted,
+    wanted: BookingDecision,
     (meeting, events, is_new): (&MeetingRow, &[MeetingEventRow], bool),
     invitee_email: String,
-) -> Result<Answer> {
-    let Wanted { id, bookable, mut booking, metadata, sees_hosts, warnings, .. } = wanted;
+) -> Result<StoredResponse> {
+    let BookingDecision { id, bookable, mut booking, metadata, sees_hosts, warnings, .. } = wanted;
     let now = app.now();
     let organizer = meeting.hosts.first();
     booking.title = new_booking::title(&bookable.body, &booking.invitee, organizer.map(String::as_str));
@@ -344,7 +358,7 @@ async fn write(
     table::insert(tx, &row).await?;
     let whole = view::booking(&row, &booking, events, true)?.to_string();
     let outcome = if is_pending { "pending" } else { "confirmed" };
-    let notes = [("created", "created"), (outcome, "state")].map(|(what, change_type)| Note {
+    let notes = [("created", "created"), (outcome, "state")].map(|(what, change_type)| NewLogEntry {
         connection_id: booking.organizer_connection_id.clone(),
         entry_type: format!("booking.{what}"),
         change_type,
@@ -369,5 +383,5 @@ async fn write(
     let mut printed = view::booking(&row, &booking, events, sees_hosts)?;
     printed["manageToken"] = Value::from(manage_token::token(&app.keyring, &row));
     printed["warnings"] = Value::from(warnings);
-    Ok(Answer::created(printed.to_string()).etag(&row.etag))
+    Ok(StoredResponse::created(printed.to_string()).etag(&row.etag))
 }

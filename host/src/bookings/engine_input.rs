@@ -17,16 +17,16 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::bookings::rules;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::freebusy::gather as calendars;
-use crate::freebusy::gather::Whose;
+use crate::freebusy::gather::BusyOwner;
 
 const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Seconds after which it is worth asking again when busy times could not be read.
 const RETRY_AFTER_S: u64 = 5;
 
 /// What the calendars of each host say, in the hosts' order.
-pub type Busy = Vec<Result<Intervals, TargetErrorCode>>;
+pub type HostBusyTimes = Vec<Result<Intervals, TargetErrorCode>>;
 
 /// 503: nobody knows whether the hosts are free.
 pub fn unknown() -> Error {
@@ -38,12 +38,12 @@ pub fn unknown() -> Error {
 /// unknown. `ignored` are events that do not count. Optional hosts are not asked: they are in nobody's way.
 pub async fn busy(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (event_type, rules): (&EventType, &Rules),
     range: Interval,
     ignored: HashSet<String>,
     deadline: Duration,
-) -> Busy {
+) -> HostBusyTimes {
     let all: Vec<usize> = (0..event_type.hosts.len()).collect();
     let until = Instant::now() + deadline;
     busy_of(app, asker, (event_type, rules), range, ignored, (&all, until)).await
@@ -52,15 +52,15 @@ pub async fn busy(
 /// The same of some hosts, by their places in the event type. Others who could be chosen count as busy all the time, and are not asked.
 pub async fn busy_of(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (event_type, rules): (&EventType, &Rules),
     range: Interval,
     ignored: HashSet<String>,
     (hosts, until): (&[usize], Instant),
-) -> Busy {
+) -> HostBusyTimes {
     // An event type acts on the authority of the key that saved it: whoever may book it need not be let into the calendars.
-    let asker = Asker { connection_ids: Vec::new(), ..asker.clone() };
-    let question = crate::freebusy::question::Question {
+    let asker = RequestContext { connection_ids: Vec::new(), ..asker.clone() };
+    let question = crate::freebusy::question::BusyQuery {
         ranges: Intervals::from(whole_days(reach(rules, range))),
         zone: rules.zone.clone(),
         tentative_as_busy: true,
@@ -69,9 +69,10 @@ pub async fn busy_of(
     };
     let is_asked = |(index, host): &(usize, &Host)| host.role != HostRole::Optional && hosts.contains(index);
     let asked: Vec<(usize, &Host)> = event_type.hosts.iter().enumerate().filter(is_asked).collect();
-    let targets: Vec<Whose> = asked.iter().map(|(_, host)| whose(host)).collect();
+    let targets: Vec<BusyOwner> = asked.iter().map(|(_, host)| whose(host)).collect();
     let answers = calendars::busy_by(app, &asker, &question, &targets, until).await;
-    let mut busy: Busy = event_type.hosts.iter().map(|host| Ok(not_asked(host, rules, range))).collect();
+    let mut busy: HostBusyTimes =
+        event_type.hosts.iter().map(|host| Ok(not_asked(host, rules, range))).collect();
     for ((index, _), answer) in asked.into_iter().zip(answers) {
         if let Some(of_host) = busy.get_mut(index) {
             *of_host = match answer {
@@ -97,12 +98,12 @@ pub async fn unwanted(app: &App, event_type: &EventType) -> Result<HashSet<Strin
     Ok(meeting_events::unwanted(app.db.reader(), &hosts).await?.into_iter().collect())
 }
 
-fn whose(host: &Host) -> Whose {
+fn whose(host: &Host) -> BusyOwner {
     let named = &host.conflict_calendar_ids;
     // Also the one that bookings are written to: what the host moves there onto something else has no reservation.
     let own = host.calendar_id.iter().filter(|id| !named.contains(id));
     let calendar_ids = (!named.is_empty()).then(|| named.iter().chain(own).cloned().collect());
-    Whose::Calendars { connection_id: host.connection_id.clone(), calendar_ids }
+    BusyOwner::Calendars { connection_id: host.connection_id.clone(), calendar_ids }
 }
 
 /// Where meetings lie that begin in a range, with their buffers.
@@ -120,7 +121,7 @@ fn whole_days(range: Interval) -> Interval {
 
 /// What the tables have.
 #[derive(Default)]
-pub struct Stored {
+pub struct StoredReservations {
     reserved: Vec<ReservedRow>,
     meetings: Vec<MeetingRow>,
 }
@@ -131,7 +132,7 @@ pub async fn stored(
     event_type_id: &str,
     (event_type, rules): (&EventType, &Rules),
     range: Interval,
-) -> Result<Stored> {
+) -> Result<StoredReservations> {
     let mut on: On<'_> = on.into();
     // A day more to each side, so that a meeting is found whole of which a buffer is near.
     let near = reach(rules, range).widen(MAX_LENGTH_MS, MAX_LENGTH_MS);
@@ -148,7 +149,7 @@ pub async fn stored(
     let unreserved = pending::unreserved(on.again(), event_type_id, periods.start, periods.end).await?;
     let unreserved: HashSet<String> = unreserved.into_iter().collect();
     meetings.retain(|meeting| !unreserved.contains(&meeting.id));
-    Ok(Stored { reserved, meetings })
+    Ok(StoredReservations { reserved, meetings })
 }
 
 fn calendars_of(host: &Host) -> impl Iterator<Item = &String> {
@@ -174,7 +175,7 @@ pub fn question(
     event_type: &EventType,
     rules: Rules,
     range: Interval,
-    (busy, stored): (&Busy, &Stored),
+    (busy, stored): (&HostBusyTimes, &StoredReservations),
     now_ms: i64,
 ) -> Result<Question> {
     let mut hosts = Vec::with_capacity(event_type.hosts.len());

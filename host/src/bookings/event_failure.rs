@@ -10,7 +10,7 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::MeetingRow;
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
+use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::bookings::view;
 
 /// Delays after the first failures, ms.
@@ -93,7 +93,7 @@ async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
     for booking in concerned {
         let body: Booking = serde_json::from_str(&booking.body)?;
         let whole = view::booking(&booking, &body, &events, true)?.to_string();
-        notes.push(Note {
+        notes.push(NewLogEntry {
             connection_id: Some(row.connection_id.clone()),
             entry_type: "booking.calendar_write_failed".to_owned(),
             change_type: "state",

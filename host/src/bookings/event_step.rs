@@ -7,7 +7,7 @@ use storage::scheduling::meetings::MeetingRow;
 
 /// What is to be done next at the provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum EventStep {
     Create,
     Update,
     Delete,
@@ -30,7 +30,7 @@ pub fn is_organizers(row: &MeetingEventRow, meeting: &MeetingRow) -> bool {
 
 /// What else decides about a step.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub struct StepContext {
     /// The meeting takes place, if the host confirms one of its bookings: all of them are pending.
     pub is_undecided: bool,
     /// An earlier attempt may have got as far as the provider.
@@ -38,20 +38,20 @@ pub struct Known {
 }
 
 /// What is to be done; none: the calendar is as it is wanted.
-pub fn next(row: &MeetingEventRow, meeting: &MeetingRow, known: Known) -> Option<Step> {
+pub fn next(row: &MeetingEventRow, meeting: &MeetingRow, known: StepContext) -> Option<EventStep> {
     match (is_wanted(row, meeting), row.event_id.is_some()) {
-        (true, false) => Some(Step::Create),
+        (true, false) => Some(EventStep::Create),
         (true, true) => {
             // What is undecided leaves the sequence as it was (`note_written`).
             let is_behind = row.written_sequence < meeting.sequence && !known.is_undecided;
             let is_due = is_behind || row.status != "written";
-            is_due.then_some(if is_anothers(row, meeting) { Step::Replace } else { Step::Update })
+            is_due.then_some(if is_anothers(row, meeting) { EventStep::Replace } else { EventStep::Update })
         }
-        (false, true) => Some(Step::Delete),
+        (false, true) => Some(EventStep::Delete),
         (false, false) if row.status == "deleted" => None,
         // It may be there: creating it once more finds it, and then it can be deleted.
-        (false, false) if known.was_tried => Some(Step::Create),
-        (false, false) => Some(Step::Forget),
+        (false, false) if known.was_tried => Some(EventStep::Create),
+        (false, false) => Some(EventStep::Forget),
     }
 }
 
@@ -75,9 +75,9 @@ pub fn is_uninvited(row: &MeetingEventRow) -> bool {
 }
 
 /// Whom the provider tells of a step. `wants_to_be_told`: the event type wants invitees to be told.
-pub fn notify(step: Step, row: &MeetingEventRow, is_wanted: bool, wants_to_be_told: bool) -> Notify {
-    let is_leftover = step == Step::Create && !is_wanted;
-    let is_unheard = matches!(step, Step::Delete | Step::Replace) && is_uninvited(row);
+pub fn notify(step: EventStep, row: &MeetingEventRow, is_wanted: bool, wants_to_be_told: bool) -> Notify {
+    let is_leftover = step == EventStep::Create && !is_wanted;
+    let is_unheard = matches!(step, EventStep::Delete | EventStep::Replace) && is_uninvited(row);
     if !wants_to_be_told || is_leftover || is_unheard { Notify::None } else { Notify::All }
 }
 
@@ -155,21 +155,25 @@ mod tests {
         }
     }
 
-    const KNOWN: Known = Known { is_undecided: false, was_tried: false };
+    const KNOWN: StepContext = StepContext { is_undecided: false, was_tried: false };
 
     #[test]
     fn who_becomes_the_organizer_gets_another_event() {
         let old = "old@example.org";
-        assert_eq!(next(&row("conn_1", old), &meeting(), KNOWN), Some(Step::Replace));
-        assert_eq!(next(&row("conn_1", "new@example.org"), &meeting(), KNOWN), Some(Step::Update));
-        assert_eq!(next(&row("conn_2", old), &meeting(), KNOWN), Some(Step::Update), "not the organizer");
+        assert_eq!(next(&row("conn_1", old), &meeting(), KNOWN), Some(EventStep::Replace));
+        assert_eq!(next(&row("conn_1", "new@example.org"), &meeting(), KNOWN), Some(EventStep::Update));
+        assert_eq!(
+            next(&row("conn_2", old), &meeting(), KNOWN),
+            Some(EventStep::Update),
+            "not the organizer"
+        );
         let class = MeetingRow { seats: 5, ..meeting() };
-        assert_eq!(next(&row("conn_1", old), &class, KNOWN), Some(Step::Update), "it invites nobody");
+        assert_eq!(next(&row("conn_1", old), &class, KNOWN), Some(EventStep::Update), "it invites nobody");
     }
 
     #[test]
     fn people_are_invited_when_the_host_has_confirmed() {
-        let (uid, undecided) = ("new@example.org", Known { is_undecided: true, ..KNOWN });
+        let (uid, undecided) = ("new@example.org", StepContext { is_undecided: true, ..KNOWN });
         let mut event = MeetingEventRow { written_sequence: -1, ..row("conn_1", uid) };
         assert!(!invites(&event, &meeting(), true) && invites(&event, &meeting(), false));
         assert!(!invites(&row("conn_2", uid), &meeting(), false), "not the organizer");
@@ -178,13 +182,17 @@ mod tests {
         note_written(&mut event, 1, true);
         assert!(is_uninvited(&event));
         assert_eq!(next(&event, &meeting(), undecided), None);
-        assert_eq!(notify(Step::Delete, &event, false, true), Notify::None, "it is rejected");
-        assert_eq!(next(&event, &meeting(), KNOWN), Some(Step::Update), "it is confirmed");
+        assert_eq!(notify(EventStep::Delete, &event, false, true), Notify::None, "it is rejected");
+        assert_eq!(next(&event, &meeting(), KNOWN), Some(EventStep::Update), "it is confirmed");
         note_written(&mut event, 1, false);
         assert!(!is_uninvited(&event));
-        assert_eq!(notify(Step::Delete, &event, false, true), Notify::All);
-        assert_eq!(notify(Step::Delete, &event, false, false), Notify::None);
-        assert_eq!(notify(Step::Create, &event, false, true), Notify::None, "it is created to be deleted");
+        assert_eq!(notify(EventStep::Delete, &event, false, true), Notify::All);
+        assert_eq!(notify(EventStep::Delete, &event, false, false), Notify::None);
+        assert_eq!(
+            notify(EventStep::Create, &event, false, true),
+            Notify::None,
+            "it is created to be deleted"
+        );
         // Its invitee has moved it, and the host has not confirmed the new time.
         note_written(&mut event, 2, true);
         assert!(!is_uninvited(&event));
@@ -202,7 +210,7 @@ mod tests {
         note_absence(&mut lost, false, uid(), 7);
         assert_eq!((lost.status.as_str(), lost.created_at), ("pending", 7));
         assert_eq!(lost.i_cal_uid, "new@example.org");
-        assert_eq!(next(&lost, &meeting(), KNOWN), Some(Step::Create));
+        assert_eq!(next(&lost, &meeting(), KNOWN), Some(EventStep::Create));
 
         let mut deleted = row("conn_1", "old@example.org");
         note_absence(&mut deleted, true, uid(), 7);

@@ -14,12 +14,12 @@ use storage::scheduling::event_types::EventTypeRow;
 use storage::scheduling::links::{self, LinkRow};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::event_log::{self, NewLogEntry, Origin};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::{hosts, input, schedules, view};
-use crate::connections::request_context::Asker;
-use crate::sync::subscribe::Following;
-use crate::writes::etag::Expected;
+use crate::connections::request_context::RequestContext;
+use crate::sync::subscribe::Subscriptions;
+use crate::writes::etag::ExpectedEtag;
 
 /// Fields that an event type always has.
 const REQUIRED: [&str; 4] = ["slug", "title", "durationMinutes", "hosts"];
@@ -28,15 +28,15 @@ const TRIES: usize = 5;
 
 /// An event type and what it says.
 #[derive(Clone)]
-pub struct Stored {
+pub struct StoredEventType {
     pub row: EventTypeRow,
     pub body: EventType,
 }
 
-impl Stored {
-    fn read(row: EventTypeRow) -> Result<Stored> {
+impl StoredEventType {
+    fn read(row: EventTypeRow) -> Result<StoredEventType> {
         let body = serde_json::from_str(&row.body)?;
-        Ok(Stored { row, body })
+        Ok(StoredEventType { row, body })
     }
 
     fn hosts(&self) -> Vec<String> {
@@ -45,12 +45,12 @@ impl Stored {
 }
 
 /// An event type of whose hosts the key may use every one; anything else is "no such event type".
-pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Stored> {
+pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
     if !ids::is_plausible(id) {
         return Err(not_found("event type"));
     }
     let row = table::find(app.db.reader(), &asker.tenant, id).await?;
-    let found = Stored::read(row.ok_or_else(|| not_found("event type"))?)?;
+    let found = StoredEventType::read(row.ok_or_else(|| not_found("event type"))?)?;
     if may_see(asker, &found) { Ok(found) } else { Err(not_found("event type")) }
 }
 
@@ -58,7 +58,7 @@ fn etag(row: &EventTypeRow) -> Result<String> {
     view::etag(&(&row.id, row.version, &row.body, &row.metadata))
 }
 
-fn may_see(asker: &Asker, stored: &Stored) -> bool {
+fn may_see(asker: &RequestContext, stored: &StoredEventType) -> bool {
     let hosts = &stored.body.hosts;
     // One whose last host is gone is no more theirs who are bound to connections than it was before.
     (asker.connection_ids.is_empty() || !hosts.is_empty())
@@ -66,7 +66,12 @@ fn may_see(asker: &Asker, stored: &Stored) -> bool {
 }
 
 /// At most `limit` event types that the key sees, in the order of their ids, after an id.
-pub async fn list(app: &App, asker: &Asker, after_id: &str, limit: usize) -> Result<Vec<Stored>> {
+pub async fn list(
+    app: &App,
+    asker: &RequestContext,
+    after_id: &str,
+    limit: usize,
+) -> Result<Vec<StoredEventType>> {
     let rows_at_a_time = i64::try_from(limit).unwrap_or(i64::MAX);
     let mut found = Vec::new();
     let mut after = after_id.to_owned();
@@ -75,7 +80,7 @@ pub async fn list(app: &App, asker: &Asker, after_id: &str, limit: usize) -> Res
         let is_last = rows.len() < limit;
         after = rows.last().map_or(after, |row| row.id.clone());
         for row in rows {
-            let stored = Stored::read(row)?;
+            let stored = StoredEventType::read(row)?;
             if may_see(asker, &stored) {
                 found.push(stored);
             }
@@ -91,11 +96,11 @@ pub async fn list(app: &App, asker: &Asker, after_id: &str, limit: usize) -> Res
 /// Makes an event type.
 pub async fn create(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     input: Map<String, Value>,
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
@@ -121,7 +126,7 @@ pub async fn create(
         updated_at: now,
     };
     row.etag = etag(&row)?;
-    let new = Stored { row, body };
+    let new = StoredEventType { row, body };
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
         .write(move |tx| {
@@ -133,11 +138,11 @@ pub async fn create(
 async fn insert(
     tx: &mut Tx,
     app: &App,
-    (new, begun): (&Stored, &hosts::Begun),
+    (new, begun): (&StoredEventType, &hosts::StartedSubscriptions),
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let following = Following::lock(tx, &new.row.tenant, &begun.calendars).await?;
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let following = Subscriptions::lock(tx, &new.row.tenant, &begun.calendars).await?;
     schedules::ensure_exists(tx, &new.row.tenant, new.row.schedule_id.as_deref()).await?;
     table::insert(tx, &new.row).await?;
     if begun.has_more {
@@ -149,14 +154,14 @@ async fn insert(
     tell(tx, app, &new.row, ("created", None, Some(printed.to_string()))).await?;
     following.write(tx, app, &new.row.tenant).await?;
     printed["warnings"] = Value::from(warnings);
-    let answer = Answer::created(printed.to_string())
+    let answer = StoredResponse::created(printed.to_string())
         .etag(&new.row.etag)
         .header("location", format!("/v1/scheduling/event-types/{}", new.row.id));
     attempt.store(tx, &app.keyring, &answer, new.row.updated_at).await?;
     Ok(answer)
 }
 
-async fn take_slug(tx: &mut Tx, stored: &Stored) -> Result<()> {
+async fn take_slug(tx: &mut Tx, stored: &StoredEventType) -> Result<()> {
     let link = LinkRow {
         slug: stored.body.slug.clone(),
         tenant: stored.row.tenant.clone(),
@@ -176,18 +181,18 @@ async fn take_slug(tx: &mut Tx, stored: &Stored) -> Result<()> {
 /// Changes an event type. Bookings that it has stay as they are.
 pub async fn update(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    (input, expected): (Map<String, Value>, Expected),
+    (input, expected): (Map<String, Value>, ExpectedEtag),
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let before = find(app, asker, id).await?;
         expected.check(&before.row.etag)?;
         let planned = plan(app, asker, before, input.clone(), strict).await?;
         let (held, attempt) = (app.clone(), attempt.clone());
-        let written: Result<Option<Answer>> =
+        let written: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, &planned, &attempt).await })).await;
         // None: another one changed it meanwhile, so the change is made again on what there is now.
         if let Some(answer) = written? {
@@ -203,22 +208,22 @@ fn too_busy() -> Error {
 
 /// A change that is not written yet.
 #[derive(Clone)]
-struct Planned {
-    before: Stored,
-    after: Stored,
+struct PlannedEventType {
+    before: StoredEventType,
+    after: StoredEventType,
     changed: Vec<String>,
     warnings: Vec<Value>,
     /// Calendars of its hosts.
-    begun: hosts::Begun,
+    begun: hosts::StartedSubscriptions,
 }
 
 async fn plan(
     app: &App,
-    asker: &Asker,
-    before: Stored,
+    asker: &RequestContext,
+    before: StoredEventType,
     input: Map<String, Value>,
     strict: bool,
-) -> Result<Planned> {
+) -> Result<PlannedEventType> {
     let printed = view::event_type(&before.row, &before.body)?;
     let absent = |field: &&str| input.get(*field).is_some_and(Value::is_null);
     if let Some(field) = REQUIRED.into_iter().find(absent) {
@@ -226,9 +231,9 @@ async fn plan(
     }
     let write = merge_patch::over(&before.body, &printed, input, &[])?;
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
-    let mut after = Stored { row: before.row.clone(), body: write.body };
+    let mut after = StoredEventType { row: before.row.clone(), body: write.body };
     input::check(&after.body)?;
-    let mut begun = hosts::Begun::default();
+    let mut begun = hosts::StartedSubscriptions::default();
     if after.body.hosts != before.body.hosts
         || after.body.locations != before.body.locations
         || after.body.notifications.connection_id != before.body.notifications.connection_id
@@ -253,7 +258,7 @@ async fn plan(
         after.row.updated_at = app.now().max(before.row.updated_at + 1);
         after.row.etag = etag(&after.row)?;
     }
-    Ok(Planned { before, after, changed, warnings, begun })
+    Ok(PlannedEventType { before, after, changed, warnings, begun })
 }
 
 /// Who takes turns, and how often: when that changes, what each was given is counted anew.
@@ -263,15 +268,20 @@ fn rotation(body: &EventType) -> BTreeMap<&str, i64> {
 }
 
 /// Writes a change and its answer; none when the event type is not as it was when the change was planned.
-async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> Result<Option<Answer>> {
-    let Planned { before, after, changed, warnings, begun } = planned;
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    planned: &PlannedEventType,
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
+    let PlannedEventType { before, after, changed, warnings, begun } = planned;
     let Some(found) = table::lock(tx, &before.row.tenant, &before.row.id).await? else {
         return Err(not_found("event type"));
     };
     if found.version != before.row.version {
         return Ok(None);
     }
-    let following = Following::lock(tx, &after.row.tenant, &begun.calendars).await?;
+    let following = Subscriptions::lock(tx, &after.row.tenant, &begun.calendars).await?;
     let mut printed = view::event_type(&after.row, &after.body)?;
     if after.row != before.row {
         if after.row.schedule_id != before.row.schedule_id {
@@ -293,7 +303,7 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
     }
     following.write(tx, app, &after.row.tenant).await?;
     printed["warnings"] = Value::from(warnings.as_slice());
-    let answer = Answer::ok(printed.to_string()).etag(&after.row.etag);
+    let answer = StoredResponse::ok(printed.to_string()).etag(&after.row.etag);
     attempt.store(tx, &app.keyring, &answer, app.now()).await?;
     Ok(Some(answer))
 }
@@ -301,16 +311,16 @@ async fn write(tx: &mut Tx, app: &App, planned: &Planned, attempt: &Attempt) -> 
 /// Deletes an event type: nobody can book it any more, and its slug is free. Its bookings stay.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    expected: Expected,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    expected: ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let before = find(app, asker, id).await?;
         expected.check(&before.row.etag)?;
         let (held, attempt) = (app.clone(), attempt.clone());
-        let deleted: Result<Option<Answer>> = app
+        let deleted: Result<Option<StoredResponse>> = app
             .db
             .write(move |tx| Box::pin(async move { remove(tx, &held, &before.row, &attempt).await }))
             .await;
@@ -321,7 +331,12 @@ pub async fn delete(
     Err(too_busy())
 }
 
-async fn remove(tx: &mut Tx, app: &App, before: &EventTypeRow, attempt: &Attempt) -> Result<Option<Answer>> {
+async fn remove(
+    tx: &mut Tx,
+    app: &App,
+    before: &EventTypeRow,
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
     let Some(mut row) = table::lock(tx, &before.tenant, &before.id).await? else {
         return Err(not_found("event type"));
     };
@@ -336,7 +351,7 @@ async fn remove(tx: &mut Tx, app: &App, before: &EventTypeRow, attempt: &Attempt
     table::set_hosts(tx, &row, &[]).await?;
     links::delete_all(tx, &row.id).await?;
     tell(tx, app, &row, ("deleted", None, None)).await?;
-    let answer = Answer::no_content();
+    let answer = StoredResponse::no_content();
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(Some(answer))
 }
@@ -348,7 +363,7 @@ async fn tell(
     row: &EventTypeRow,
     (change, changed_fields, resource): (&'static str, Option<Vec<String>>, Option<String>),
 ) -> Result<()> {
-    let note = Note {
+    let note = NewLogEntry {
         connection_id: None,
         entry_type: format!("event_type.{change}"),
         change_type: change,

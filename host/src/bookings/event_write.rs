@@ -15,23 +15,23 @@ use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::{bookings, event_types};
 
 use crate::app::App;
-use crate::app::freshness::Reading;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::freshness::ReadTrace;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, Seat};
-use crate::bookings::event_step::{self, Known, Step};
+use crate::bookings::event_step::{self, EventStep, StepContext};
 use crate::bookings::{event_body, event_failure, join_link};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::connections::throttle;
 use crate::resources::events::respond;
-use crate::resources::events::write::{self, Manner};
-use crate::writes::etag::Expected;
+use crate::resources::events::write::{self, EventWriteOptions};
+use crate::writes::etag::ExpectedEtag;
 
 /// Steps of one turn. More than that can only be needed when the meeting is changed all the time.
 const MAX_STEPS: usize = 8;
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum EventWriteResult {
     /// The calendar is as it is wanted.
     Settled,
     /// The provider may not be asked before this time, in milliseconds since 1970.
@@ -42,25 +42,27 @@ pub enum Outcome {
 
 /// Brings one host's calendar to what is wanted. Fails where the outcome cannot be written; what the provider refuses is no failure
 /// of this.
-pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
-    let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(Outcome::Settled) };
+pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
+    let Some((meeting_id, connection_id)) = job.key().split_once(':') else {
+        return Ok(EventWriteResult::Settled);
+    };
     if let Some(until) = throttle::until(app, &job.tenant, connection_id).await? {
-        return Ok(Outcome::Waits(until));
+        return Ok(EventWriteResult::Waits(until));
     }
     for _ in 0..MAX_STEPS {
-        let Some(wanted) = Wanted::read(app, job, (meeting_id, connection_id)).await? else {
-            return Ok(Outcome::Settled);
+        let Some(wanted) = DesiredEvent::read(app, job, (meeting_id, connection_id)).await? else {
+            return Ok(EventWriteResult::Settled);
         };
-        let Some(step) = wanted.step() else { return Ok(Outcome::Settled) };
+        let Some(step) = wanted.step() else { return Ok(EventWriteResult::Settled) };
         match wanted.take(app, step).await {
             Ok(done) => keep(app, job, &wanted, (step, done)).await?,
             Err(e) => {
                 event_failure::keep(app, job, (&wanted.row, &wanted.meeting), e).await?;
-                return Ok(Outcome::Ended);
+                return Ok(EventWriteResult::Ended);
             }
         }
     }
-    Ok(Outcome::Waits(app.now()))
+    Ok(EventWriteResult::Waits(app.now()))
 }
 
 /// The event as the provider has it, of an answer of ours.
@@ -76,7 +78,7 @@ struct Written {
 
 /// What became of a step.
 #[derive(Clone, Debug)]
-enum Done {
+enum StepResult {
     Written(Written),
     /// Nothing is there any more, as it was wanted.
     Gone,
@@ -85,17 +87,21 @@ enum Done {
 }
 
 /// What the tables say at one moment.
-struct Wanted {
+struct DesiredEvent {
     row: MeetingEventRow,
     meeting: MeetingRow,
     event_type: EventType,
     /// Those that hold a seat, or held one until the meeting was over.
     bookings: Vec<Booking>,
-    known: Known,
+    known: StepContext,
 }
 
-impl Wanted {
-    async fn read(app: &App, job: &Job, (meeting_id, connection_id): (&str, &str)) -> Result<Option<Wanted>> {
+impl DesiredEvent {
+    async fn read(
+        app: &App,
+        job: &Job,
+        (meeting_id, connection_id): (&str, &str),
+    ) -> Result<Option<DesiredEvent>> {
         let reader = app.db.reader();
         let Some(row) = meeting_events::find(reader, meeting_id, connection_id).await? else {
             return Ok(None);
@@ -113,18 +119,18 @@ impl Wanted {
             seated.push(body);
         }
         let is_pending = |booking: &Booking| booking.status == BookingStatus::Pending;
-        let known = Known {
+        let known = StepContext {
             is_undecided: !seated.is_empty() && seated.iter().all(is_pending),
             was_tried: job.attempts > 1 || job.crashes > 0 || row.attempts > 0,
         };
-        Ok(Some(Wanted { row, meeting, event_type, bookings: seated, known }))
+        Ok(Some(DesiredEvent { row, meeting, event_type, bookings: seated, known }))
     }
 
     fn is_wanted(&self) -> bool {
         event_step::is_wanted(&self.row, &self.meeting)
     }
 
-    fn step(&self) -> Option<Step> {
+    fn step(&self) -> Option<EventStep> {
         event_step::next(&self.row, &self.meeting, self.known)
     }
 
@@ -133,23 +139,24 @@ impl Wanted {
     }
 
     /// Does it at the provider.
-    async fn take(&self, app: &App, step: Step) -> Result<Done> {
+    async fn take(&self, app: &App, step: EventStep) -> Result<StepResult> {
         let (row, meeting) = (&self.row, &self.meeting);
-        let asker = Asker {
+        let asker = RequestContext {
             tenant: row.tenant.clone(),
             connection_ids: vec![row.connection_id.clone()],
             request_id: app.new_id(Kind::Request),
             no_cache: false,
-            reading: Reading::default(),
+            reading: ReadTrace::default(),
         };
         let wants_to_be_told = self.event_type.notifications.invitee;
         let notify = event_step::notify(step, row, self.is_wanted(), wants_to_be_told);
-        let manner = Manner { expected: Expected::Anything, notify, scope: None, strict: false };
+        let manner =
+            EventWriteOptions { expected: ExpectedEtag::Anything, notify, scope: None, strict: false };
         let event_id = row.event_id.as_deref().unwrap_or_default();
         let place = (row.calendar_id.as_str(), event_id);
         let answer = match step {
-            Step::Forget => return Ok(Done::Gone),
-            Step::Create => {
+            EventStep::Forget => return Ok(StepResult::Gone),
+            EventStep::Create => {
                 let of = (&self.event_type, self.invites());
                 let body = event_body::created(meeting, &row.i_cal_uid, of, &self.bookings);
                 let attempt = self.attempt("create");
@@ -158,9 +165,9 @@ impl Wanted {
                 if let Some(answer) = self.ask_for_conference(app, &asker, &written.id).await? {
                     written.conference = serde_json::from_slice::<Written>(&answer.body)?.conference;
                 }
-                return Ok(Done::Written(written));
+                return Ok(StepResult::Written(written));
             }
-            Step::Update => {
+            EventStep::Update => {
                 let mut body = event_body::moved(meeting, &self.bookings);
                 if self.invites() && event_step::is_uninvited(row) {
                     body.insert("attendees".to_owned(), event_body::invited(meeting, &self.bookings));
@@ -169,24 +176,29 @@ impl Wanted {
                 let attempt = self.attempt(&format!("update-{}", row.updated_at));
                 match write::update(app, &asker, place, body, manner, &attempt).await {
                     // The host deleted it, and what is wanted here is newer.
-                    Err(e) if e.code() == Some(Code::NotFound) => return Ok(Done::Lost),
+                    Err(e) if e.code() == Some(Code::NotFound) => return Ok(StepResult::Lost),
                     answer => answer?,
                 }
             }
-            Step::Delete | Step::Replace => {
+            EventStep::Delete | EventStep::Replace => {
                 let attempt = self.attempt("delete");
                 return match write::delete(app, &asker, place, manner, &attempt).await {
                     Err(e) if e.code() != Some(Code::NotFound) => Err(e),
-                    _ if step == Step::Replace => Ok(Done::Lost),
-                    _ => Ok(Done::Gone),
+                    _ if step == EventStep::Replace => Ok(StepResult::Lost),
+                    _ => Ok(StepResult::Gone),
                 };
             }
         };
-        Ok(Done::Written(serde_json::from_slice(&answer.body)?))
+        Ok(StepResult::Written(serde_json::from_slice(&answer.body)?))
     }
 
     /// An event without its conference is better than none: what the provider refuses for good leaves it as it is.
-    async fn ask_for_conference(&self, app: &App, asker: &Asker, event_id: &str) -> Result<Option<Answer>> {
+    async fn ask_for_conference(
+        &self,
+        app: &App,
+        asker: &RequestContext,
+        event_id: &str,
+    ) -> Result<Option<StoredResponse>> {
         // One is enough, and it is the organizer's that is kept (`keep_news`).
         let is_meant = self.is_wanted() && event_step::is_organizers(&self.row, &self.meeting);
         let Some(provider) = event_body::conference(&self.bookings).filter(|_| is_meant) else {
@@ -204,19 +216,24 @@ impl Wanted {
         }
     }
 
-    fn attempt(&self, op: &str) -> Attempt {
+    fn attempt(&self, op: &str) -> IdempotentAttempt {
         let MeetingEventRow { meeting_id, connection_id, created_at, .. } = &self.row;
         // An event that was deleted and is made anew is another one for the provider.
         let key = match *created_at == self.meeting.created_at {
             true => format!("booking/{meeting_id}/{connection_id}/{op}"),
             false => format!("booking/{meeting_id}/{connection_id}/{created_at}/{op}"),
         };
-        Attempt::new(key, self.known.was_tried, None)
+        IdempotentAttempt::new(key, self.known.was_tried, None)
     }
 }
 
 /// Keeps what became of a step. The job goes on: the newest state is read again.
-async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done)) -> Result<()> {
+async fn keep(
+    app: &App,
+    job: &Job,
+    wanted: &DesiredEvent,
+    (step, done): (EventStep, StepResult),
+) -> Result<()> {
     let (job, before, sequence, now) = (job.clone(), wanted.row.clone(), wanted.meeting.sequence, app.now());
     let is_undecided = wanted.known.is_undecided;
     // Who became the organizer meanwhile has no event yet that is the organizer's.
@@ -230,14 +247,14 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                 };
                 // Otherwise something else is wanted by now, and is to be written.
                 let is_same = row.updated_at == before.updated_at;
-                let is_gone = matches!(done, Done::Gone);
-                if step != Step::Forget {
+                let is_gone = matches!(done, StepResult::Gone);
+                if step != EventStep::Forget {
                     row.attempts = 0;
                 }
                 row.error = None;
                 let mut news = None;
                 match done {
-                    Done::Written(written) => {
+                    StepResult::Written(written) => {
                         // Some providers choose the UID.
                         row.i_cal_uid = written.i_cal_uid.clone().unwrap_or(row.i_cal_uid);
                         row.event_id = Some(written.id.clone());
@@ -251,7 +268,7 @@ async fn keep(app: &App, job: &Job, wanted: &Wanted, (step, done): (Step, Done))
                             news = meeting.map(|meeting| (meeting, written));
                         }
                     }
-                    Done::Gone | Done::Lost => {
+                    StepResult::Gone | StepResult::Lost => {
                         let meeting = meetings::find(&mut *tx, &row.meeting_id).await?;
                         let uid = meeting.map(|meeting| meeting.i_cal_uid);
                         event_step::note_absence(&mut row, is_gone && is_same, uid, now);

@@ -29,7 +29,7 @@ const GONE_MS: i64 = 60_000;
 
 /// What a turn comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum HostChangeResult {
     /// The bookings are as the calendar says.
     Done,
     /// It has to be looked again then, in milliseconds since 1970.
@@ -38,15 +38,15 @@ pub enum Outcome {
 
 /// What a look at the calendar comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Looked {
-    Ended(Outcome),
+enum CalendarCheck {
+    Ended(HostChangeResult),
     /// The provider is to be asked now what is in the calendar, and it has to be looked again then, in milliseconds since 1970.
     Asks(i64),
 }
 
 /// What the host's calendar says of a meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Seen {
+enum CalendarState {
     AsItIs,
     /// It does not take place.
     Gone,
@@ -57,20 +57,20 @@ enum Seen {
 }
 
 /// Brings the bookings of a meeting to what its organizer's calendar says.
-pub async fn follow(app: &App, job: &Job) -> Result<Outcome> {
+pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
     for _ in 0..TRIES {
         let (held, of) = (app.clone(), job.clone());
-        let looked: Result<Option<Looked>> =
+        let looked: Result<Option<CalendarCheck>> =
             app.db.write(move |tx| Box::pin(async move { look(tx, &held, &of).await })).await;
         match looked {
-            Ok(Some(Looked::Ended(outcome))) => return Ok(outcome),
-            Ok(Some(Looked::Asks(again_at))) => {
+            Ok(Some(CalendarCheck::Ended(outcome))) => return Ok(outcome),
+            Ok(Some(CalendarCheck::Asks(again_at))) => {
                 join_link::ask(app, job).await;
-                return Ok(Outcome::Later(again_at));
+                return Ok(HostChangeResult::Later(again_at));
             }
             Ok(None) => {}
             // The meeting was forgotten.
-            Err(e) if e.code() == Some(Code::NotFound) => return Ok(Outcome::Done),
+            Err(e) if e.code() == Some(Code::NotFound) => return Ok(HostChangeResult::Done),
             Err(e) => return Err(e),
         }
     }
@@ -78,8 +78,8 @@ pub async fn follow(app: &App, job: &Job) -> Result<Outcome> {
 }
 
 /// None: the meeting's hosts were changed meanwhile.
-async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Looked>> {
-    let done = Some(Looked::Ended(Outcome::Done));
+async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>> {
+    let done = Some(CalendarCheck::Ended(HostChangeResult::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
     let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(done) };
     let of = (seen.event_type_id.as_str(), seen.id.as_str());
@@ -94,58 +94,67 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<Looked>> {
         return Ok(done);
     }
     match seen_in_calendar(tx, &of, connection_id, now).await? {
-        Seen::AsItIs => {
+        CalendarState::AsItIs => {
             let pending_since = join_link::take(tx, app, (&of, connection_id), now).await?;
             let next = pending_since.and_then(|since| conference::next_look(since, now));
             Ok(next.map_or(done, |(at, is_due)| {
-                Some(if is_due { Looked::Asks(at) } else { Looked::Ended(Outcome::Later(at)) })
+                Some(if is_due {
+                    CalendarCheck::Asks(at)
+                } else {
+                    CalendarCheck::Ended(HostChangeResult::Later(at))
+                })
             }))
         }
-        Seen::Waits(until) => Ok(Some(Looked::Ended(Outcome::Later(until)))),
-        Seen::Gone => {
+        CalendarState::Waits(until) => Ok(Some(CalendarCheck::Ended(HostChangeResult::Later(until)))),
+        CalendarState::Gone => {
             cancel(tx, app, &mut of, now).await?;
             Ok(done)
         }
-        Seen::Moved(start, end) => {
+        CalendarState::Moved(start, end) => {
             move_to(tx, app, (&mut of, connection_id), (start, end), now).await?;
             // The same change may have brought the link to the conference: that is taken over next.
             let is_moved = (of.meeting.start_at, of.meeting.end_at) == (start, end);
-            Ok(if is_moved { Some(Looked::Ended(Outcome::Later(now))) } else { done })
+            Ok(if is_moved { Some(CalendarCheck::Ended(HostChangeResult::Later(now))) } else { done })
         }
     }
 }
 
-async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str, now: i64) -> Result<Seen> {
+async fn seen_in_calendar(
+    tx: &mut Tx,
+    of: &HeldMeeting,
+    connection_id: &str,
+    now: i64,
+) -> Result<CalendarState> {
     let event = of.events.iter().find(|event| event.connection_id == connection_id);
     // Where something is to be written still, that is newer than what is in the calendar.
     let Some(event) = event.filter(|event| event.is_wanted && event.status == "written") else {
-        return Ok(Seen::AsItIs);
+        return Ok(CalendarState::AsItIs);
     };
     let (Some(event_id), Some(lock)) = (&event.event_id, of.lock_of(connection_id)) else {
-        return Ok(Seen::AsItIs);
+        return Ok(CalendarState::AsItIs);
     };
     let calendar = items::lock_item(tx, lock, &event.calendar_id).await?;
     if calendar.is_none_or(|calendar| calendar.deleted_at.is_some()) {
         // Without its calendar nothing is known of the event.
-        return Ok(Seen::AsItIs);
+        return Ok(CalendarState::AsItIs);
     }
-    let Some(item) = items::lock_item(tx, lock, event_id).await? else { return Ok(Seen::Gone) };
+    let Some(item) = items::lock_item(tx, lock, event_id).await? else { return Ok(CalendarState::Gone) };
     match item.deleted_at.map(|at| at + GONE_MS) {
-        Some(until) if until > now => return Ok(Seen::Waits(until)),
-        Some(_) => return Ok(Seen::Gone),
+        Some(until) if until > now => return Ok(CalendarState::Waits(until)),
+        Some(_) => return Ok(CalendarState::Gone),
         None => {}
     }
     seen_of(&item, (of.meeting.start_at, of.meeting.end_at))
 }
 
-fn seen_of(item: &Item, (start_at, end_at): (i64, i64)) -> Result<Seen> {
+fn seen_of(item: &Item, (start_at, end_at): (i64, i64)) -> Result<CalendarState> {
     let event: Event = serde_json::from_str(&item.body)?;
     if event.status == EventStatus::Cancelled || event.my_response == Some(ResponseStatus::Declined) {
-        return Ok(Seen::Gone);
+        return Ok(CalendarState::Gone);
     }
     let (start, end) = (event.start.as_millis(), event.end.as_millis());
     let is_same = (start - start_at).abs() < SAME_MS && (end - end_at).abs() < SAME_MS;
-    Ok(if is_same { Seen::AsItIs } else { Seen::Moved(start, end) })
+    Ok(if is_same { CalendarState::AsItIs } else { CalendarState::Moved(start, end) })
 }
 
 /// Cancels all bookings of the meeting.
@@ -284,14 +293,14 @@ mod tests {
         let at: (i64, i64) = (0, 1_800_000);
         let seen = |body: &Value| seen_of(&item(body), at).unwrap();
         let own = times("1970-01-01T00:00:00Z", "1970-01-01T00:30:00Z");
-        assert_eq!(seen(&own), Seen::AsItIs);
-        assert_eq!(seen(&times("1970-01-01T00:00:30Z", "1970-01-01T00:30:00Z")), Seen::AsItIs);
+        assert_eq!(seen(&own), CalendarState::AsItIs);
+        assert_eq!(seen(&times("1970-01-01T00:00:30Z", "1970-01-01T00:30:00Z")), CalendarState::AsItIs);
         let longer = times("1970-01-01T00:00:00Z", "1970-01-01T01:00:00Z");
-        assert_eq!(seen(&longer), Seen::Moved(0, 3_600_000));
+        assert_eq!(seen(&longer), CalendarState::Moved(0, 3_600_000));
         for (field, value) in [("status", "cancelled"), ("myResponse", "declined")] {
             let mut body = own.clone();
             body[field] = json!(value);
-            assert_eq!(seen(&body), Seen::Gone, "{field}");
+            assert_eq!(seen(&body), CalendarState::Gone, "{field}");
         }
     }
 }

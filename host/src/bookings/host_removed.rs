@@ -9,7 +9,7 @@ use storage::scheduling::event_types;
 use storage::scheduling::host_gone::event_types_of;
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
+use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::bookings::view;
 
 /// Event types that are looked for at a time.
@@ -54,7 +54,7 @@ async fn take_out(
     row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
     event_types::update(tx, &row).await?;
     event_types::set_hosts(tx, &row, &hosts).await?;
-    let note = Note {
+    let note = NewLogEntry {
         connection_id: None,
         entry_type: "event_type.updated".to_owned(),
         change_type: "updated",

@@ -10,12 +10,12 @@ use storage::connections::Connection;
 use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::bookings::event_body;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::sync;
-use crate::sync::scope::Scope;
-use crate::sync::subscribe::Beginning;
+use crate::sync::scope::SyncScope;
+use crate::sync::subscribe::NewSubscription;
 
 /// Calendars of an account that are looked at for the one that is written to.
 const MAX_CALENDARS: i64 = 1_000;
@@ -28,31 +28,31 @@ const MAX_AT_ONCE: usize = 200;
 
 /// What saving an event type begins to follow.
 #[derive(Clone, Debug, Default)]
-pub struct Begun {
-    pub calendars: Vec<Beginning>,
+pub struct StartedSubscriptions {
+    pub calendars: Vec<NewSubscription>,
     /// There are more, which are left to the background (`bookings::calendar_subscriptions`).
     pub has_more: bool,
 }
 
 /// A host who may be used.
-struct Checked {
+struct CheckedHost {
     host: Host,
     /// The calendar that bookings are written to.
     calendar: Calendar,
     /// Those of the host's calendars that are to be followed and are not yet.
-    begun: Begun,
+    begun: StartedSubscriptions,
 }
 
 /// Refuses hosts whose calendars the key, or the account's grant, does not let it write to, and conferences that these calendars do not have;
 /// finds the calendar of hosts who name none. Returns what is to be followed once the event type is stored.
-pub async fn check(app: &App, asker: &Asker, body: &mut EventType) -> Result<Begun> {
+pub async fn check(app: &App, asker: &RequestContext, body: &mut EventType) -> Result<StartedSubscriptions> {
     let most = most_of_host(body.hosts.len());
     let hosts = body.hosts.iter().cloned().enumerate();
     // Collected first: a stream over a closure that borrows would not be `Send`.
     let checks: Vec<_> = hosts.map(|(i, host)| check_host(app, asker, (i, most), host)).collect();
-    let mut checked: Vec<Checked> = stream::iter(checks).buffered(CONCURRENT_HOSTS).try_collect().await?;
+    let mut checked: Vec<CheckedHost> = stream::iter(checks).buffered(CONCURRENT_HOSTS).try_collect().await?;
     conferences(&body.locations, &checked)?;
-    let mut begun = Begun::default();
+    let mut begun = StartedSubscriptions::default();
     for one in &mut checked {
         begun.calendars.append(&mut one.begun.calendars);
         begun.has_more |= one.begun.has_more;
@@ -72,10 +72,10 @@ fn most_of_host(hosts: usize) -> usize {
 
 /// Refuses a conference that is to be made by a calendar which makes none of this kind. Every host but optional ones can be the organizer, whose
 /// calendar it is.
-fn conferences(places: &[MeetingPlace], hosts: &[Checked]) -> Result<()> {
+fn conferences(places: &[MeetingPlace], hosts: &[CheckedHost]) -> Result<()> {
     for (i, place) in places.iter().enumerate().filter(|(_, place)| place.value.is_none()) {
         let Some(wanted) = event_body::provider_of(place.kind) else { continue };
-        let lacks = |Checked { host, calendar, .. }: &Checked| {
+        let lacks = |CheckedHost { host, calendar, .. }: &CheckedHost| {
             host.role != HostRole::Optional && !calendar.conference_types.contains(&wanted)
         };
         if let Some(j) = hosts.iter().position(lacks) {
@@ -90,13 +90,18 @@ fn conferences(places: &[MeetingPlace], hosts: &[Checked]) -> Result<()> {
 }
 
 /// `most`: calendars of the host that are followed at once.
-async fn check_host(app: &App, asker: &Asker, (i, most): (usize, usize), mut host: Host) -> Result<Checked> {
+async fn check_host(
+    app: &App,
+    asker: &RequestContext,
+    (i, most): (usize, usize),
+    mut host: Host,
+) -> Result<CheckedHost> {
     let path = format!("hosts[{i}]");
     let field = format!("{path}.connectionId");
     let found = asker.connection(app, &host.connection_id, "calendar.write").await;
     let connection = found.map_err(|e| of_field(&field, e))?;
-    sync::ensure_fresh(app, &connection, &Scope::collections(Kind::Calendar), false).await?;
-    let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
+    sync::ensure_fresh(app, &connection, &SyncScope::collections(ResourceKind::Calendar), false).await?;
+    let (reader, kind) = (app.db.reader(), ResourceKind::Calendar.as_str());
     let id = Some(connection.id.as_str());
     let mut calendars: Vec<(Item, Calendar)> = Vec::new();
     for item in items::list_top(reader, &asker.tenant, id, kind, "", MAX_CALENDARS).await? {
@@ -131,7 +136,7 @@ async fn check_host(app: &App, asker: &Asker, (i, most): (usize, usize), mut hos
     }
     host.calendar_id = Some(item.id);
     let begun = begin(app, &connection, (&host, &calendars), most).await?;
-    Ok(Checked { host, calendar, begun })
+    Ok(CheckedHost { host, calendar, begun })
 }
 
 /// The first `most` calendars of a host that are to be followed and are not yet.
@@ -140,10 +145,10 @@ async fn begin(
     connection: &Connection,
     (host, calendars): (&Host, &[(Item, Calendar)]),
     most: usize,
-) -> Result<Begun> {
-    let mut begun = Begun::default();
+) -> Result<StartedSubscriptions> {
+    let mut begun = StartedSubscriptions::default();
     for item in to_follow(host, calendars) {
-        let beginning = Beginning::of(app, connection, crate::sync::scope::scope(item)?).await?;
+        let beginning = NewSubscription::of(app, connection, crate::sync::scope::scope(item)?).await?;
         let Some(beginning) = beginning else { continue };
         if begun.calendars.len() >= most {
             begun.has_more = true;

@@ -10,7 +10,7 @@ use storage::{Tx, connections as connection_table, items};
 
 use crate::app::App;
 use crate::bookings::change::{self, Seat};
-use crate::bookings::conference::{self, Progress};
+use crate::bookings::conference::{self, ConferenceProgress};
 use crate::bookings::locked_meeting::HeldMeeting;
 use crate::bookings::notify::queue;
 use crate::connections;
@@ -35,7 +35,7 @@ pub async fn take(
     let Some((event_id, lock)) = event_id.zip(of.lock_of(connection_id)) else { return Ok(None) };
     let Some(item) = items::lock_item(tx, lock, event_id).await? else { return Ok(None) };
     let progress = conference::progress(&item)?;
-    if progress == Progress::Absent || item.deleted_at.is_some() {
+    if progress == ConferenceProgress::Absent || item.deleted_at.is_some() {
         return Ok(None);
     }
     let mut waiting = Vec::new();
@@ -45,7 +45,7 @@ pub async fn take(
             waiting.push(seat);
         }
     }
-    let Progress::Ready(url) = progress else {
+    let ConferenceProgress::Ready(url) = progress else {
         return Ok((!waiting.is_empty()).then_some(item.updated_at));
     };
     for seat in &mut waiting {

@@ -13,10 +13,10 @@ use storage::scheduling::links::LinkRow;
 use storage::scheduling::{event_types as event_type_rows, links as table};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::event_types::{self, Stored};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::event_types::{self, StoredEventType};
 use crate::bookings::{handle, input, rules, schedules};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// An event type that can be booked.
 #[derive(Clone)]
@@ -31,8 +31,8 @@ pub struct Bookable {
 
 impl Bookable {
     /// Reads the hours of an event type that is open to be booked.
-    async fn of(app: &App, found: Stored, link: Option<LinkRow>) -> Result<Bookable> {
-        let Stored { row, mut body } = found;
+    async fn of(app: &App, found: StoredEventType, link: Option<LinkRow>) -> Result<Bookable> {
+        let StoredEventType { row, mut body } = found;
         let schedule_etag = schedules::resolve(app.db.reader(), &row.tenant, &mut body).await?;
         Ok(Bookable { row, body, link, schedule_etag })
     }
@@ -44,7 +44,7 @@ impl Bookable {
 }
 
 /// An event type that can be booked, by its id.
-pub async fn by_id(app: &App, asker: &Asker, id: &str) -> Result<Bookable> {
+pub async fn by_id(app: &App, asker: &RequestContext, id: &str) -> Result<Bookable> {
     let found = event_types::find(app, asker, id).await?;
     if !found.body.active {
         return Err(not_found("event type"));
@@ -53,7 +53,7 @@ pub async fn by_id(app: &App, asker: &Asker, id: &str) -> Result<Bookable> {
 }
 
 /// An event type that can be booked, by its public name.
-pub async fn by_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookable> {
+pub async fn by_slug(app: &App, asker: &RequestContext, slug: &str) -> Result<Bookable> {
     let found = by_any_slug(app, asker, slug).await?;
     match found.is_over(app.now()) {
         true => Err(not_found("booking link")),
@@ -62,7 +62,7 @@ pub async fn by_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookable> {
 }
 
 /// The same, also by a link that is over: for those who booked by it, and ask what became of that.
-pub async fn by_any_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookable> {
+pub async fn by_any_slug(app: &App, asker: &RequestContext, slug: &str) -> Result<Bookable> {
     let none = || not_found("booking link");
     if !input::is_slug(slug) {
         return Err(none());
@@ -78,7 +78,7 @@ pub async fn by_any_slug(app: &App, asker: &Asker, slug: &str) -> Result<Bookabl
 }
 
 /// An event type that can be booked, by its id and a public name that it has.
-pub async fn by_slug_of(app: &App, asker: &Asker, (id, slug): (&str, &str)) -> Result<Bookable> {
+pub async fn by_slug_of(app: &App, asker: &RequestContext, (id, slug): (&str, &str)) -> Result<Bookable> {
     let found = by_slug(app, asker, slug).await?;
     if found.row.id != id {
         return Err(not_found("booking link"));
@@ -94,7 +94,7 @@ fn is_over(link: &LinkRow, now: i64) -> bool {
 /// At most `limit` links of an event type in the order of their slugs, after a slug; also those that are over.
 pub async fn list(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     event_type_id: &str,
     (after, limit): (&str, usize),
 ) -> Result<Vec<BookingLink>> {
@@ -114,11 +114,11 @@ pub async fn list(
 /// Makes a further link to an event type.
 pub async fn create(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     event_type_id: &str,
     (new, warnings): (&NewBookingLink, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let found = event_types::find(app, asker, event_type_id).await?;
     let now = app.now();
     if let Some(at) = new.expires_at {
@@ -140,13 +140,19 @@ pub async fn create(
     let made = Bookable::of(app, found, Some(link.clone())).await?;
     let mut printed = serde_json::to_value(view(app, &made).await?)?;
     printed["warnings"] = Value::from(warnings);
-    let answer = Answer::created(printed.to_string())
+    let answer = StoredResponse::created(printed.to_string())
         .header("location", format!("/v1/scheduling/booking-links/{}", link.slug));
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db.write(move |tx| Box::pin(async move { insert(tx, &held, &link, answer, &attempt).await })).await
 }
 
-async fn insert(tx: &mut Tx, app: &App, link: &LinkRow, answer: Answer, attempt: &Attempt) -> Result<Answer> {
+async fn insert(
+    tx: &mut Tx,
+    app: &App,
+    link: &LinkRow,
+    answer: StoredResponse,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     // Deleting the event type ends its links.
     if event_type_rows::lock(tx, &link.tenant, &link.event_type_id).await?.is_none() {
         return Err(not_found("event type"));
@@ -164,10 +170,10 @@ async fn insert(tx: &mut Tx, app: &App, link: &LinkRow, answer: Answer, attempt:
 /// 409 `invalid_state` for the event type's own slug.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (event_type_id, slug): (&str, &str),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let found = event_types::find(app, asker, event_type_id).await?;
     if !input::is_slug(slug) {
         return Err(not_found("booking link"));
@@ -181,8 +187,8 @@ async fn remove(
     tx: &mut Tx,
     app: &App,
     (event_type, slug): (&EventTypeRow, &str),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     // Who books by a link has the event type locked.
     if event_type_rows::lock(tx, &event_type.tenant, &event_type.id).await?.is_none() {
         return Err(not_found("event type"));
@@ -195,7 +201,7 @@ async fn remove(
         return Err(refuse(Code::InvalidState, message));
     }
     table::delete(tx, &link).await?;
-    let answer = Answer::no_content();
+    let answer = StoredResponse::no_content();
     attempt.store(tx, &app.keyring, &answer, app.now()).await?;
     Ok(answer)
 }

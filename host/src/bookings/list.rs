@@ -10,10 +10,10 @@ use storage::scheduling::bookings::{BookingRow, Of, Stretch};
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 
 use crate::app::App;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::bookings::change::Seat;
 use crate::bookings::view;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Rows that are read at a time.
 const CHUNK: usize = 200;
@@ -22,7 +22,7 @@ const MAX_LOOKED_AT: usize = 2_000;
 
 /// Which bookings are listed. Times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Filter {
+pub struct BookingFilter {
     pub event_type_id: Option<String>,
     pub status: Option<String>,
     /// In lower case.
@@ -33,7 +33,7 @@ pub struct Filter {
     pub end: Option<i64>,
 }
 
-impl Filter {
+impl BookingFilter {
     /// The condition that leaves the fewest rows.
     fn of(&self) -> Of<'_> {
         match (&self.invitee_email, &self.event_type_id, &self.status) {
@@ -53,18 +53,18 @@ impl Filter {
 }
 
 /// Where a list goes on: after the booking with this start and this id.
-pub type Place = (i64, String);
+pub type BookingListPosition = (i64, String);
 
 /// A page of a list.
-pub struct Page {
+pub struct BookingPage {
     /// Each with its place.
-    pub items: Vec<(Place, String)>,
+    pub items: Vec<(BookingListPosition, String)>,
     /// Where the next page begins; none: the list ends here.
-    pub next: Option<Place>,
+    pub next: Option<BookingListPosition>,
 }
 
 /// A booking of whose hosts the key may use every one; anything else is "no such booking".
-pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Seat> {
+pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Seat> {
     let none = || not_found("booking");
     if !ids::is_plausible(id) {
         return Err(none());
@@ -74,26 +74,26 @@ pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Seat> {
     if may_see(asker, &seat) { Ok(seat) } else { Err(none()) }
 }
 
-fn may_see(asker: &Asker, seat: &Seat) -> bool {
+fn may_see(asker: &RequestContext, seat: &Seat) -> bool {
     seat.body.host_ids.iter().all(|id| asker.may_use(id))
 }
 
 /// The answer that shows a booking.
-pub async fn answer(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
+pub async fn answer(app: &App, asker: &RequestContext, id: &str) -> Result<StoredResponse> {
     let seat = find(app, asker, id).await?;
     let events = meeting_events::of_meeting(app.db.reader(), &seat.row.meeting_id).await?;
     let printed = view::booking(&seat.row, &seat.body, &events, true)?;
-    Ok(Answer::ok(printed.to_string()).etag(&seat.row.etag))
+    Ok(StoredResponse::ok(printed.to_string()).etag(&seat.row.etag))
 }
 
 /// At most `limit` bookings that `filter` lets through, in the order of start and id, after a place.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    filter: &Filter,
-    after: Option<Place>,
+    asker: &RequestContext,
+    filter: &BookingFilter,
+    after: Option<BookingListPosition>,
     limit: usize,
-) -> Result<Page> {
+) -> Result<BookingPage> {
     let mut place = after.unwrap_or_else(|| (filter.start.unwrap_or(i64::MIN), String::new()));
     let (mut found, mut looked_at) = (Vec::new(), 0);
     let next = 'pages: loop {
@@ -125,10 +125,10 @@ pub async fn list(
             break Some(place);
         }
     };
-    Ok(Page { items: printed(app, found).await?, next })
+    Ok(BookingPage { items: printed(app, found).await?, next })
 }
 
-async fn printed(app: &App, seats: Vec<Seat>) -> Result<Vec<(Place, String)>> {
+async fn printed(app: &App, seats: Vec<Seat>) -> Result<Vec<(BookingListPosition, String)>> {
     let mut meetings: Vec<String> = seats.iter().map(|seat| seat.row.meeting_id.clone()).collect();
     meetings.sort_unstable();
     meetings.dedup();
@@ -152,12 +152,12 @@ mod tests {
     #[test]
     fn the_condition_with_the_fewest_rows_is_read_by() {
         let word = |word: &str| Some(word.to_owned());
-        let mut filter = Filter { status: word("confirmed"), ..Filter::default() };
+        let mut filter = BookingFilter { status: word("confirmed"), ..BookingFilter::default() };
         assert!(matches!(filter.of(), Of::Status("confirmed")));
         filter.event_type_id = word("et_1");
         assert!(matches!(filter.of(), Of::EventType("et_1")));
         filter.invitee_email = word("ada@example.org");
         assert!(matches!(filter.of(), Of::Invitee("ada@example.org")));
-        assert!(matches!(Filter::default().of(), Of::All));
+        assert!(matches!(BookingFilter::default().of(), Of::All));
     }
 }

@@ -19,7 +19,7 @@ pub fn token(keyring: &Keyring, row: &BookingRow) -> String {
 
 /// The booking that a token names, whosoever it is; none where the token is not of this service, or not good any more.
 pub async fn find(app: &App, token: &str) -> Result<Option<BookingRow>> {
-    let Some(named) = Named::read(&app.keyring, token) else { return Ok(None) };
+    let Some(named) = ManageTokenClaims::read(&app.keyring, token) else { return Ok(None) };
     let Some(tenant) = applications::by_id(app.db.reader(), &named.application_id).await? else {
         return Ok(None);
     };
@@ -29,7 +29,7 @@ pub async fn find(app: &App, token: &str) -> Result<Option<BookingRow>> {
 /// The booking with this id of the tenant, if the token names it; anything else is "no such booking".
 pub async fn load(app: &App, tenant: &Tenant, id: &str, token: &str) -> Result<BookingRow> {
     let none = || not_found("booking");
-    let named = Named::read(&app.keyring, token).ok_or_else(none)?;
+    let named = ManageTokenClaims::read(&app.keyring, token).ok_or_else(none)?;
     if named.booking_id != id || named.application_id != tenant.application_id {
         return Err(none());
     }
@@ -37,18 +37,18 @@ pub async fn load(app: &App, tenant: &Tenant, id: &str, token: &str) -> Result<B
 }
 
 /// What a token says.
-struct Named {
+struct ManageTokenClaims {
     application_id: String,
     booking_id: String,
     version: i64,
 }
 
-impl Named {
-    fn read(keyring: &Keyring, token: &str) -> Option<Named> {
+impl ManageTokenClaims {
+    fn read(keyring: &Keyring, token: &str) -> Option<ManageTokenClaims> {
         let text = keyring.verified(token)?;
         let (kind, application_id, booking_id, version): (String, String, String, i64) =
             serde_json::from_slice(&text).ok()?;
-        (kind == KIND).then_some(Named { application_id, booking_id, version })
+        (kind == KIND).then_some(ManageTokenClaims { application_id, booking_id, version })
     }
 
     async fn booking(&self, app: &App, tenant: &Tenant) -> Result<Option<BookingRow>> {
@@ -84,10 +84,13 @@ mod tests {
             created_at: 0,
             updated_at: 0,
         };
-        let named = Named::read(&keyring, &token(&keyring, &row)).unwrap();
+        let named = ManageTokenClaims::read(&keyring, &token(&keyring, &row)).unwrap();
         assert_eq!((named.application_id.as_str(), named.booking_id.as_str()), ("app_1", "bk_1"));
         assert_eq!(named.version, 3);
         let other = keyring.signed(br#"["slot","app_1","bk_1",3]"#);
-        assert!(Named::read(&keyring, &other).is_none() && Named::read(&keyring, "bk_1").is_none());
+        assert!(
+            ManageTokenClaims::read(&keyring, &other).is_none()
+                && ManageTokenClaims::read(&keyring, "bk_1").is_none()
+        );
     }
 }

@@ -6,64 +6,29 @@ use std::time::Duration;
 use base::error::{Code, Result, not_found, refuse};
 use base::ids::Kind;
 use base::input::validate::{self, fault};
-use base::tenant::Tenant;
 use model::Instant;
 use model::scheduling::booking::{BookingMove, BookingStatus, Party};
 use model::scheduling::event_type::EventType;
 use scheduling::assign;
 use scheduling::oracle::Oracle;
-use scheduling::rules::Rules;
-use serde_json::Value;
 use storage::Tx;
 use storage::scheduling::bookings::{self, BookingRow};
-use storage::scheduling::meetings::{self, MeetingRow};
-use storage::scheduling::{event_types, meeting_events, reserved_times};
+use storage::scheduling::{event_types, meeting_events, meetings};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::change::{self, Held, Seat, TRIES, Viewer};
-use crate::bookings::engine_input::{self, Busy};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::change::{self, LockedBooking, Seat, TRIES, Viewer};
+use crate::bookings::engine_input;
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended, find_join_url, unavailable};
+use crate::bookings::meeting_move::{join, leave, move_meeting, uid};
 use crate::bookings::notify::kind::MailKind;
+use crate::bookings::reschedule_decision::{RescheduleDecision, RescheduleRequest};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::bookings::{decide, list, policy, rotation, schedules, state, timed_transitions, view};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
-
-/// Who moves which booking to which time.
-#[derive(Clone)]
-struct Request {
-    tenant: Tenant,
-    id: String,
-    by: Party,
-    new: BookingMove,
-    /// Of the link that the invitee came by.
-    manage_version: Option<i64>,
-    sees_hosts: bool,
-    warnings: Vec<Value>,
-}
-
-/// A move that is decided in its transaction.
-#[derive(Clone)]
-struct Wanted {
-    request: Request,
-    /// Of the booking as it was read.
-    booking_version: i64,
-    /// The event type as it was read.
-    event_type_id: String,
-    version: i64,
-    /// With the hours of the shared schedule that it names; the etag of that.
-    event_type: EventType,
-    schedule_etag: Option<String>,
-    rules: Rules,
-    busy: Busy,
-    start_ms: i64,
-    end_ms: i64,
-    /// Nobody else has a seat in the meeting.
-    is_alone: bool,
-}
 
 /// Moves a booking for a key that may write.
 ///
@@ -74,10 +39,10 @@ pub async fn by_key(
     app: &App,
     viewer: Viewer<'_>,
     (id, new): (&str, BookingMove),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let seen = list::find(app, viewer.asker, id).await?;
-    let request = Request {
+    let request = RescheduleRequest {
         tenant: seen.row.tenant,
         id: seen.row.id,
         by: Party::Api,
@@ -98,9 +63,9 @@ pub async fn by_invitee(
     app: &App,
     viewer: Viewer<'_>,
     (booking, new): (&BookingRow, BookingMove),
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let request = Request {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let request = RescheduleRequest {
         tenant: booking.tenant.clone(),
         id: booking.id.clone(),
         by: Party::Invitee,
@@ -112,13 +77,18 @@ pub async fn by_invitee(
     reschedule(app, viewer.asker, &request, attempt).await
 }
 
-async fn reschedule(app: &App, asker: &Asker, request: &Request, attempt: &Attempt) -> Result<Answer> {
+async fn reschedule(
+    app: &App,
+    asker: &RequestContext,
+    request: &RescheduleRequest,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let wanted = prepare(app, asker, request).await?;
         // Those who want the same slot stand in line here, and not before the database.
         let _one = app.locks.lock(&format!("book:{}:{}", wanted.event_type_id, wanted.start_ms)).await;
         let (held, attempt) = (app.clone(), attempt.clone());
-        let moved: Result<Option<Answer>> =
+        let moved: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, wanted, &attempt).await })).await;
         // None: the booking, the event type or the meeting is not any more as it was read.
         if let Some(answer) = moved? {
@@ -129,7 +99,11 @@ async fn reschedule(app: &App, asker: &Asker, request: &Request, attempt: &Attem
 }
 
 /// Checks what was sent, and reads the hosts' calendars.
-async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> {
+async fn prepare(
+    app: &App,
+    asker: &RequestContext,
+    request: &RescheduleRequest,
+) -> Result<RescheduleDecision> {
     let (reader, new) = (app.db.reader(), &request.new);
     let found = bookings::find(reader, &request.tenant, &request.id).await?;
     let seat = Seat::read(found.ok_or_else(|| not_found("booking"))?)?;
@@ -165,7 +139,7 @@ async fn prepare(app: &App, asker: &Asker, request: &Request) -> Result<Wanted> 
     }
     let range = decide::starting_at(start_ms);
     let busy = engine_input::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
-    Ok(Wanted {
+    Ok(RescheduleDecision {
         request: request.clone(),
         booking_version: seat.row.version,
         event_type_id: stored.id,
@@ -199,9 +173,14 @@ fn minutes(event_type: &EventType, seat: &Seat, asked: Option<i64>) -> Result<i6
 }
 
 /// Decides and writes, with the answer. None: the booking, the event type or the meeting is not any more as it was read.
-async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Result<Option<Answer>> {
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    wanted: RescheduleDecision,
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
     let request = &wanted.request;
-    let locked = Held::lock(tx, &request.tenant, &request.id, HostLocks::OfEventType).await?;
+    let locked = LockedBooking::lock(tx, &request.tenant, &request.id, HostLocks::OfEventType).await?;
     let Some(mut held) = locked else { return Ok(None) };
     if !is_current(tx, &held, &wanted).await? {
         return Ok(None);
@@ -225,7 +204,7 @@ async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Res
     }
     if note_move(&mut held, &wanted) {
         // The conference goes with the event of the former organizer, or with the meeting that others are in.
-        let Held { of, seat } = &mut held;
+        let LockedBooking { of, seat } = &mut held;
         find_join_url(tx, (&seat.row.id, &mut seat.body), &of.meeting.id).await?;
     }
     let words: &[&'static str] = if is_asked { &["rescheduled", "pending"] } else { &["rescheduled"] };
@@ -248,7 +227,7 @@ async fn write(tx: &mut Tx, app: &App, wanted: Wanted, attempt: &Attempt) -> Res
 }
 
 /// Whether the booking, the event type and the meeting are still as they were read.
-async fn is_current(tx: &mut Tx, held: &Held, wanted: &Wanted) -> Result<bool> {
+async fn is_current(tx: &mut Tx, held: &LockedBooking, wanted: &RescheduleDecision) -> Result<bool> {
     let Some((row, body)) = &held.of.event_type else { return Err(not_found("event type")) };
     if held.seat.row.version != wanted.booking_version {
         // The same move may have come at the same moment.
@@ -266,7 +245,7 @@ async fn is_current(tx: &mut Tx, held: &Held, wanted: &Wanted) -> Result<bool> {
 /// Who takes the meeting at its new time, and the other meeting that the booking gets a seat in, if it does.
 async fn choose(
     tx: &mut Tx,
-    wanted: &Wanted,
+    wanted: &RescheduleDecision,
     of: &HeldMeeting,
     now: i64,
 ) -> Result<(Vec<String>, Option<String>)> {
@@ -281,97 +260,8 @@ async fn choose(
     Ok((assign::choose(&question, &slot, &of.meeting.hosts), slot.joins))
 }
 
-/// Takes a seat in another meeting, and gives the old one back.
-async fn join(tx: &mut Tx, held: &mut Held, meeting_id: &str, now: i64) -> Result<()> {
-    held.of.give_back(tx, held.seat.body.seats, now).await?;
-    let none = || unavailable("the last seat was taken");
-    if !meetings::take_seat(tx, meeting_id, now).await? {
-        return Err(none());
-    }
-    let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or_else(none)?;
-    held.of.turn_to(tx, meeting).await?;
-    held.of.want(tx, &[], now).await
-}
-
-/// Moves the meeting, which the booking has for itself.
-async fn move_meeting(
-    tx: &mut Tx,
-    held: &mut Held,
-    wanted: &Wanted,
-    (hosts, takes_time): (Vec<String>, bool),
-    now: i64,
-) -> Result<()> {
-    let moved = held.seat.body.reschedule_count + 1;
-    let meeting = &mut held.of.meeting;
-    let left: Vec<String> = meeting.hosts.iter().filter(|id| !hosts.contains(id)).cloned().collect();
-    let organizer = hosts.first().cloned().unwrap_or_default();
-    if meeting.hosts.first() != Some(&organizer) {
-        // Another organizer may not change the event of this one (RFC 5546, section 2.1): it is another event, also where the new one was in
-        // the meeting before and has an event that invites nobody (`event_step::Step::Replace`).
-        meeting.i_cal_uid = uid(&format!("{}_{moved}", held.seat.row.id), &meeting.i_cal_uid);
-    }
-    meeting.hosts = hosts;
-    (meeting.start_at, meeting.end_at) = (wanted.start_ms, wanted.end_ms);
-    meeting.buffer_before_ms = wanted.rules.buffer_before_ms;
-    meeting.buffer_after_ms = wanted.rules.buffer_after_ms;
-    meeting.sequence += 1;
-    meeting.updated_at = now;
-    meetings::update(tx, meeting).await?;
-    reserved_times::release(tx, &held.of.meeting.id).await?;
-    hold(tx, held, (&left, takes_time), now).await
-}
-
-/// Leaves a meeting to the others who have seats in it, for one of its own.
-async fn leave(
-    tx: &mut Tx,
-    held: &mut Held,
-    wanted: &Wanted,
-    (id, hosts, takes_time): (String, Vec<String>, bool),
-    now: i64,
-) -> Result<()> {
-    held.of.give_back(tx, held.seat.body.seats, now).await?;
-    let before = &held.of.meeting;
-    let meeting = MeetingRow {
-        i_cal_uid: uid(&id, &before.i_cal_uid),
-        id,
-        tenant: before.tenant.clone(),
-        event_type_id: before.event_type_id.clone(),
-        start_at: wanted.start_ms,
-        end_at: wanted.end_ms,
-        buffer_before_ms: wanted.rules.buffer_before_ms,
-        buffer_after_ms: wanted.rules.buffer_after_ms,
-        hosts,
-        seats: i64::from(wanted.rules.seats),
-        seats_taken: held.seat.body.seats.max(1),
-        sequence: 0,
-        released_at: None,
-        created_at: now,
-        updated_at: now,
-    };
-    meetings::insert(tx, &meeting).await?;
-    held.of.turn_to(tx, meeting).await?;
-    hold(tx, held, (&[], takes_time), now).await
-}
-
-/// Reserves the meeting's time, and has it written; neither for one that takes no time until it is confirmed.
-async fn hold(tx: &mut Tx, held: &mut Held, (left, takes_time): (&[String], bool), now: i64) -> Result<()> {
-    if !takes_time {
-        return held.of.want_nowhere(tx, now).await;
-    }
-    if !held.of.reserve(tx, now).await? {
-        return Err(unavailable("this time is taken"));
-    }
-    held.of.want(tx, left, now).await
-}
-
-/// A UID of the same domain.
-fn uid(local: &str, other: &str) -> String {
-    let domain = other.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
-    format!("{local}@{domain}")
-}
-
 /// Writes into the booking what became of it. Whether it has another event from now on.
-fn note_move(held: &mut Held, wanted: &Wanted) -> bool {
+fn note_move(held: &mut LockedBooking, wanted: &RescheduleDecision) -> bool {
     let (seat, meeting) = (&mut held.seat, &held.of.meeting);
     let previous = Instant::from_millis(seat.row.start_at);
     let is_elsewhere = seat.row.meeting_id != meeting.id;

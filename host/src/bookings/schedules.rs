@@ -18,25 +18,25 @@ use storage::scheduling::schedules::ScheduleRow;
 use storage::sql::On;
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::{input, rules, view};
-use crate::connections::request_context::Asker;
-use crate::writes::etag::Expected;
+use crate::connections::request_context::RequestContext;
+use crate::writes::etag::ExpectedEtag;
 
 /// Fields that a schedule always has.
 const REQUIRED: [&str; 2] = ["name", "timeZone"];
 
 /// A schedule and what it says.
 #[derive(Clone)]
-pub struct Stored {
+pub struct StoredSchedule {
     pub row: ScheduleRow,
     pub body: SharedSchedule,
 }
 
-impl Stored {
-    fn read(row: ScheduleRow) -> Result<Stored> {
+impl StoredSchedule {
+    fn read(row: ScheduleRow) -> Result<StoredSchedule> {
         let body = SharedSchedule::named(row.name.clone(), serde_json::from_str(&row.body)?);
-        Ok(Stored { row, body })
+        Ok(StoredSchedule { row, body })
     }
 
     /// The schedule with all its fields.
@@ -64,19 +64,24 @@ impl Stored {
 }
 
 /// A schedule of the caller's application.
-pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Stored> {
+pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredSchedule> {
     let none = || not_found("schedule");
     if !ids::is_plausible(id) {
         return Err(none());
     }
-    Stored::read(table::find(app.db.reader(), &asker.tenant, id).await?.ok_or_else(none)?)
+    StoredSchedule::read(table::find(app.db.reader(), &asker.tenant, id).await?.ok_or_else(none)?)
 }
 
 /// At most `limit` schedules in the order of their ids, after an id.
-pub async fn list(app: &App, asker: &Asker, after_id: &str, limit: usize) -> Result<Vec<Stored>> {
+pub async fn list(
+    app: &App,
+    asker: &RequestContext,
+    after_id: &str,
+    limit: usize,
+) -> Result<Vec<StoredSchedule>> {
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
     let rows = table::list(app.db.reader(), &asker.tenant, after_id, limit).await?;
-    rows.into_iter().map(Stored::read).collect()
+    rows.into_iter().map(StoredSchedule::read).collect()
 }
 
 fn check(body: &SharedSchedule) -> Result<()> {
@@ -91,11 +96,11 @@ fn check(body: &SharedSchedule) -> Result<()> {
 /// Makes a schedule.
 pub async fn create(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     input: Map<String, Value>,
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
@@ -115,7 +120,7 @@ pub async fn create(
         created_at: now,
         updated_at: now,
     };
-    let mut new = Stored { row, body: write.body };
+    let mut new = StoredSchedule { row, body: write.body };
     new.put()?;
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db.write(move |tx| Box::pin(async move { insert(tx, &held, &new, &warnings, &attempt).await })).await
@@ -124,14 +129,14 @@ pub async fn create(
 async fn insert(
     tx: &mut Tx,
     app: &App,
-    new: &Stored,
+    new: &StoredSchedule,
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     table::insert(tx, &new.row).await?;
     let mut printed = new.view()?;
     printed["warnings"] = Value::from(warnings);
-    let answer = Answer::created(printed.to_string())
+    let answer = StoredResponse::created(printed.to_string())
         .etag(&new.row.etag)
         .header("location", format!("/v1/scheduling/schedules/{}", new.row.id));
     attempt.store(tx, &app.keyring, &answer, new.row.updated_at).await?;
@@ -140,32 +145,37 @@ async fn insert(
 
 /// A change of a schedule as it was sent.
 #[derive(Clone)]
-struct Change {
+struct ScheduleChange {
     tenant: Tenant,
     id: String,
     input: Map<String, Value>,
-    expected: Expected,
+    expected: ExpectedEtag,
     strict: bool,
 }
 
 /// Changes a schedule, and with it the hours of the event types that name it. Bookings that they have stay as they are.
 pub async fn update(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    (input, expected): (Map<String, Value>, Expected),
+    (input, expected): (Map<String, Value>, ExpectedEtag),
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     find(app, asker, id).await?;
-    let change = Change { tenant: asker.tenant.clone(), id: id.to_owned(), input, expected, strict };
+    let change = ScheduleChange { tenant: asker.tenant.clone(), id: id.to_owned(), input, expected, strict };
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db.write(move |tx| Box::pin(async move { write(tx, &held, change, &attempt).await })).await
 }
 
-async fn write(tx: &mut Tx, app: &App, change: Change, attempt: &Attempt) -> Result<Answer> {
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    change: ScheduleChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let row = table::lock(tx, &change.tenant, &change.id).await?;
-    let before = Stored::read(row.ok_or_else(|| not_found("schedule"))?)?;
+    let before = StoredSchedule::read(row.ok_or_else(|| not_found("schedule"))?)?;
     change.expected.check(&before.row.etag)?;
     let absent = |field: &&str| change.input.get(*field).is_some_and(Value::is_null);
     if let Some(field) = REQUIRED.into_iter().find(absent) {
@@ -174,7 +184,7 @@ async fn write(tx: &mut Tx, app: &App, change: Change, attempt: &Attempt) -> Res
     let write = merge_patch::over(&before.body, &before.view()?, change.input, &[])?;
     let warnings = merge_patch::warnings(&write.unknown, change.strict)?;
     check(&write.body)?;
-    let mut after = Stored { row: before.row.clone(), body: write.body };
+    let mut after = StoredSchedule { row: before.row.clone(), body: write.body };
     if let Some(metadata) = write.metadata {
         after.row.metadata = serde_json::to_string(&metadata)?;
     }
@@ -186,7 +196,7 @@ async fn write(tx: &mut Tx, app: &App, change: Change, attempt: &Attempt) -> Res
     }
     let mut printed = after.view()?;
     printed["warnings"] = Value::from(warnings);
-    let answer = Answer::ok(printed.to_string()).etag(&after.row.etag);
+    let answer = StoredResponse::ok(printed.to_string()).etag(&after.row.etag);
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(answer)
 }
@@ -197,11 +207,11 @@ async fn write(tx: &mut Tx, app: &App, change: Change, attempt: &Attempt) -> Res
 /// 409 `invalid_state` for one that is used.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    expected: Expected,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    expected: ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     find(app, asker, id).await?;
     let (tenant, id) = (asker.tenant.clone(), id.to_owned());
     let (held, attempt) = (app.clone(), attempt.clone());
@@ -214,9 +224,9 @@ async fn remove(
     tx: &mut Tx,
     app: &App,
     (tenant, id): (Tenant, String),
-    expected: &Expected,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    expected: &ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let mut row = table::lock(tx, &tenant, &id).await?.ok_or_else(|| not_found("schedule"))?;
     expected.check(&row.etag)?;
     if let Some(event_type_id) = table::used_by(tx, &id).await? {
@@ -228,7 +238,7 @@ async fn remove(
     row.updated_at = now.max(row.updated_at + 1);
     row.deleted_at = Some(now);
     table::update(tx, &row).await?;
-    let answer = Answer::no_content();
+    let answer = StoredResponse::no_content();
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(answer)
 }

@@ -16,11 +16,11 @@ use storage::scheduling::{bookings, meeting_events, meetings};
 
 use crate::app::App;
 use crate::bookings::change::Seat;
-use crate::bookings::engine_input::{self, Busy};
+use crate::bookings::engine_input::{self, HostBusyTimes};
 use crate::bookings::input::missing;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::{policy, rules, view};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_millis(2_500);
@@ -52,11 +52,11 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 /// A page of slots from `from_ms` on, or from the first; and where the next page begins, if there is one.
 pub async fn answer(
     app: &App,
-    (asker, sees_hosts): (&Asker, bool),
+    (asker, sees_hosts): (&RequestContext, bool),
     query: &SlotQuery,
     from_ms: Option<i64>,
 ) -> Result<(SlotAnswer, Option<i64>)> {
-    let Found { bookable, zone, minutes, question, busy, mut slots, limit } =
+    let SlotSearchResult { bookable, zone, minutes, question, busy, mut slots, limit } =
         find(app, asker, query, (from_ms, MAX_LIMIT)).await?;
     let next = slots.get(limit).map(|slot| slot.at.start);
     slots.truncate(limit);
@@ -83,21 +83,21 @@ pub async fn answer(
 }
 
 /// When the slots of one search begin, `most` at most: for callers who need all of a range at once, and nothing else of a slot.
-pub async fn starts(app: &App, asker: &Asker, query: &SlotQuery, most: i64) -> Result<Vec<Instant>> {
+pub async fn starts(app: &App, asker: &RequestContext, query: &SlotQuery, most: i64) -> Result<Vec<Instant>> {
     let found = find(app, asker, query, (None, most)).await?;
     let starts = found.slots.iter().map(|slot| Instant::from_millis(slot.at.start));
     Ok(starts.take(found.limit).collect())
 }
 
 /// What a search has found.
-struct Found {
+struct SlotSearchResult {
     bookable: Bookable,
     /// Of local times.
     zone: Zone,
     /// The length of a meeting.
     minutes: i64,
     question: Question,
-    busy: Busy,
+    busy: HostBusyTimes,
     /// One more than `limit`, where there are more.
     slots: Vec<oracle::Slot>,
     /// How many are asked for.
@@ -107,10 +107,10 @@ struct Found {
 /// The slots from `from_ms` on, or from the first; as many as the query asks for, `most` at most.
 async fn find(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     query: &SlotQuery,
     (from_ms, most): (Option<i64>, i64),
-) -> Result<Found> {
+) -> Result<SlotSearchResult> {
     let range = range(query)?;
     let limit = limit(query.limit, most)?;
     let bookable = match (&query.event_type_id, &query.slug) {
@@ -125,7 +125,7 @@ async fn find(
     let mut ignored = engine_input::unwanted(app, body).await?;
     let moved = match &query.reschedule_booking_id {
         Some(id) => moved(app, asker, &bookable, id).await?,
-        None => Moved::default(),
+        None => MovedBooking::default(),
     };
     ignored.extend(moved.ignored);
     let of = (body, &rules);
@@ -139,11 +139,11 @@ async fn find(
     question.moved = moved.meeting_id;
     question.only_hosts = both(query.host_ids.clone(), moved.only_hosts);
     let slots = search(app, asker, &question, (from_ms.unwrap_or(range.start), limit + 1)).await;
-    Ok(Found { bookable, zone, minutes, question, busy, slots, limit })
+    Ok(SlotSearchResult { bookable, zone, minutes, question, busy, slots, limit })
 }
 
 /// Whether no host could be asked who could be in a meeting.
-fn is_unknown(event_type: &EventType, busy: &Busy) -> bool {
+fn is_unknown(event_type: &EventType, busy: &HostBusyTimes) -> bool {
     let mut needed = event_type.hosts.iter().zip(busy).filter(|(host, _)| host.role != HostRole::Optional);
     needed.all(|(_, busy)| busy.is_err())
 }
@@ -151,7 +151,7 @@ fn is_unknown(event_type: &EventType, busy: &Busy) -> bool {
 /// Walks the grid; with many hosts and a long range that takes a while.
 async fn search(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     question: &Question,
     (from_ms, limit): (i64, usize),
 ) -> Vec<oracle::Slot> {
@@ -204,7 +204,7 @@ fn check_hosts(query: &SlotQuery, bookable: &Bookable) -> Result<()> {
 
 /// What a booking that is to be moved changes of the question: the same as where it is moved (`reschedule`).
 #[derive(Default)]
-struct Moved {
+struct MovedBooking {
     /// Its meeting, which is not in its own way; none where others have seats in it, too.
     meeting_id: Option<String>,
     /// Its events, which make nobody busy.
@@ -213,14 +213,19 @@ struct Moved {
     only_hosts: Option<Vec<String>>,
 }
 
-async fn moved(app: &App, asker: &Asker, bookable: &Bookable, booking_id: &str) -> Result<Moved> {
+async fn moved(
+    app: &App,
+    asker: &RequestContext,
+    bookable: &Bookable,
+    booking_id: &str,
+) -> Result<MovedBooking> {
     let none = || not_found("booking of this event type");
     let reader = app.db.reader();
     let found = bookings::find(reader, &asker.tenant, booking_id).await?;
     let found = found.filter(|booking| booking.event_type_id == bookable.row.id);
     let seat = Seat::read(found.ok_or_else(none)?)?;
     let meeting = meetings::find(reader, &seat.row.meeting_id).await?.ok_or_else(none)?;
-    let mut moved = Moved::default();
+    let mut moved = MovedBooking::default();
     if seat.is_alone_in(&meeting) {
         let events = meeting_events::of_meeting(reader, &meeting.id).await?;
         moved.ignored = events.into_iter().filter_map(|event| event.event_id).collect();
@@ -246,7 +251,7 @@ fn ids(question: &Question, slot: &oracle::Slot) -> Vec<String> {
     hosts.map(|host| host.id.clone()).collect()
 }
 
-fn unavailable(bookable: &Bookable, busy: &Busy) -> Vec<UnavailableHost> {
+fn unavailable(bookable: &Bookable, busy: &HostBusyTimes) -> Vec<UnavailableHost> {
     let each = bookable.body.hosts.iter().zip(busy);
     let failed = each.filter_map(|(host, answer)| Some((host, *answer.as_ref().err()?)));
     failed.map(|(host, code)| UnavailableHost { host_id: host.connection_id.clone(), code }).collect()

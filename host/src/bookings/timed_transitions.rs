@@ -11,7 +11,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::change::{self, Held, TRIES};
+use crate::bookings::change::{self, LockedBooking, TRIES};
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::rules::MINUTE_MS;
 
@@ -71,7 +71,7 @@ pub async fn enqueue_completion(tx: &mut Tx, row: &BookingRow, now: i64) -> Resu
 
 /// What a turn of a job has found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TransitionResult {
     /// It is done, or will never be.
     Done,
     /// It is due then, in milliseconds since 1970.
@@ -79,67 +79,76 @@ pub enum Outcome {
 }
 
 /// Lets a pending booking expire whose time is over.
-pub async fn expire(app: &App, job: &Job) -> Result<Outcome> {
+pub async fn expire(app: &App, job: &Job) -> Result<TransitionResult> {
     run(app, job, |held, now| match held.seat.row.confirm_by {
         Some(at) if held.seat.row.status == "pending" => {
             if at <= now {
-                Step::End(BookingStatus::Expired)
+                TransitionStep::End(BookingStatus::Expired)
             } else {
-                Step::Wait(at)
+                TransitionStep::Wait(at)
             }
         }
-        _ => Step::Nothing,
+        _ => TransitionStep::Nothing,
     })
     .await
 }
 
 /// Completes a confirmed booking that is over.
-pub async fn complete(app: &App, job: &Job) -> Result<Outcome> {
+pub async fn complete(app: &App, job: &Job) -> Result<TransitionResult> {
     run(app, job, |held, now| match held.seat.row.end_at {
-        _ if held.seat.row.status != "confirmed" => Step::Nothing,
-        at if at <= now => Step::End(BookingStatus::Completed),
-        at => Step::Wait(at),
+        _ if held.seat.row.status != "confirmed" => TransitionStep::Nothing,
+        at if at <= now => TransitionStep::End(BookingStatus::Completed),
+        at => TransitionStep::Wait(at),
     })
     .await
 }
 
 /// What is to be done with a booking.
-enum Step {
+enum TransitionStep {
     Nothing,
     Wait(i64),
     End(BookingStatus),
 }
 
-async fn run(app: &App, job: &Job, step: fn(&Held, i64) -> Step) -> Result<Outcome> {
+async fn run(
+    app: &App,
+    job: &Job,
+    step: fn(&LockedBooking, i64) -> TransitionStep,
+) -> Result<TransitionResult> {
     for _ in 0..TRIES {
         let (held, job) = (app.clone(), job.clone());
-        let done: Result<Option<Outcome>> =
+        let done: Result<Option<TransitionResult>> =
             app.db.write(move |tx| Box::pin(async move { look(tx, &held, &job, step).await })).await;
         match done {
             Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
             // It was forgotten.
-            Err(e) if e.code() == Some(Code::NotFound) => return Ok(Outcome::Done),
+            Err(e) if e.code() == Some(Code::NotFound) => return Ok(TransitionResult::Done),
             Err(e) => return Err(e),
         }
     }
     Err(contended())
 }
 
-async fn look(tx: &mut Tx, app: &App, job: &Job, step: fn(&Held, i64) -> Step) -> Result<Option<Outcome>> {
-    let locked = Held::lock(tx, &job.tenant, job.key(), HostLocks::OfMeeting).await?;
+async fn look(
+    tx: &mut Tx,
+    app: &App,
+    job: &Job,
+    step: fn(&LockedBooking, i64) -> TransitionStep,
+) -> Result<Option<TransitionResult>> {
+    let locked = LockedBooking::lock(tx, &job.tenant, job.key(), HostLocks::OfMeeting).await?;
     let Some(mut held) = locked else { return Ok(None) };
     let now = app.now();
     match step(&held, now) {
-        Step::Nothing => {}
-        Step::Wait(at) => return Ok(Some(Outcome::Later(at))),
-        Step::End(BookingStatus::Completed) => {
+        TransitionStep::Nothing => {}
+        TransitionStep::Wait(at) => return Ok(Some(TransitionResult::Later(at))),
+        TransitionStep::End(BookingStatus::Completed) => {
             // It took place: its seat and its event stay.
             held.seat.set_status(BookingStatus::Completed);
             let shown = (&mut held.seat, held.of.events.as_slice());
             change::write(tx, app, shown, (Party::System, &["completed"], &[]), now).await?;
         }
-        Step::End(to) => held.end(tx, app, (to, Party::System), now).await?,
+        TransitionStep::End(to) => held.end(tx, app, (to, Party::System), now).await?,
     }
-    Ok(Some(Outcome::Done))
+    Ok(Some(TransitionResult::Done))
 }

@@ -13,16 +13,16 @@ use storage::scheduling::bookings as table;
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, Seat, TRIES};
 use crate::bookings::locked_meeting::contended;
 use crate::bookings::{list, view};
-use crate::connections::request_context::Asker;
-use crate::writes::etag::Expected;
+use crate::connections::request_context::RequestContext;
+use crate::writes::etag::ExpectedEtag;
 
 /// A change that is not written yet.
 #[derive(Clone)]
-struct Planned {
+struct PlannedUpdate {
     tenant: Tenant,
     id: String,
     /// The version that it is made of.
@@ -42,17 +42,17 @@ struct Planned {
 /// 409 `invalid_state` for a `noShow` before the booking has begun, or of one that did not take place.
 pub async fn update(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    (input, expected, strict): (Map<String, Value>, Expected, bool),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    (input, expected, strict): (Map<String, Value>, ExpectedEtag, bool),
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let seen = list::find(app, asker, id).await?;
         expected.check(&seen.row.etag)?;
         let planned = plan(app, seen, input.clone(), strict).await?;
         let (held, attempt) = (app.clone(), attempt.clone());
-        let written: Result<Option<Answer>> =
+        let written: Result<Option<StoredResponse>> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
         // None: another one changed it meanwhile, so the change is made again on what there is now.
         if let Some(answer) = written? {
@@ -62,7 +62,7 @@ pub async fn update(
     Err(contended())
 }
 
-async fn plan(app: &App, seen: Seat, input: Map<String, Value>, strict: bool) -> Result<Planned> {
+async fn plan(app: &App, seen: Seat, input: Map<String, Value>, strict: bool) -> Result<PlannedUpdate> {
     let events = meeting_events::of_meeting(app.db.reader(), &seen.row.meeting_id).await?;
     let printed = view::booking(&seen.row, &seen.body, &events, true)?;
     let write = merge_patch::over(&seen.body, &printed, input, &[])?;
@@ -76,7 +76,7 @@ async fn plan(app: &App, seen: Seat, input: Map<String, Value>, strict: bool) ->
         check_no_show(&seen, &write.body, app.now())?;
     }
     let is_anyone = write.body.no_show.host || !write.body.no_show.invitee_emails.is_empty();
-    Ok(Planned {
+    Ok(PlannedUpdate {
         is_changed: is_noted || metadata != seen.row.metadata,
         is_no_show: is_noted && is_anyone,
         tenant: seen.row.tenant,
@@ -112,7 +112,12 @@ fn check_no_show(seen: &Seat, body: &Booking, now: i64) -> Result<()> {
 }
 
 /// Writes a change and its answer; none when the booking is not as it was when the change was planned.
-async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> Result<Option<Answer>> {
+async fn write(
+    tx: &mut Tx,
+    app: &App,
+    planned: PlannedUpdate,
+    attempt: &IdempotentAttempt,
+) -> Result<Option<StoredResponse>> {
     let row = table::lock(tx, &planned.tenant, &planned.id).await?;
     let row = row.ok_or_else(|| not_found("booking"))?;
     if row.version != planned.version {

@@ -59,20 +59,20 @@ impl Status {
 }
 
 /// What one check found.
-struct Finding {
+struct CheckFinding {
     name: &'static str,
     status: Status,
     message: String,
 }
 
 /// A check's result: good news or a warning. An error is a failure.
-type Found = Result<(Status, String)>;
+type CheckResult = Result<(Status, String)>;
 
-fn ok(message: impl Into<String>) -> Found {
+fn ok(message: impl Into<String>) -> CheckResult {
     Ok((Status::Ok, message.into()))
 }
 
-fn warn(message: impl Into<String>) -> Found {
+fn warn(message: impl Into<String>) -> CheckResult {
     Ok((Status::Warn, message.into()))
 }
 
@@ -88,18 +88,19 @@ impl Doctor {
                 .collect();
             answer(&serde_json::to_string_pretty(&json!({ "ok": !fails, "checks": checks }))?)?;
         } else {
-            let row = |f: &Finding| vec![f.status.as_str().to_owned(), f.name.to_owned(), f.message.clone()];
+            let row =
+                |f: &CheckFinding| vec![f.status.as_str().to_owned(), f.name.to_owned(), f.message.clone()];
             answer(&table(&findings.iter().map(row).collect::<Vec<_>>()))?;
         }
         Ok(if fails { ExitCode::FAILURE } else { ExitCode::SUCCESS })
     }
 }
 
-async fn examine(config: &Config) -> Vec<Finding> {
+async fn examine(config: &Config) -> Vec<CheckFinding> {
     let mut findings = Vec::new();
-    let mut note = |name, found: Found| {
+    let mut note = |name, found: CheckResult| {
         let (status, message) = found.unwrap_or_else(|e| (Status::Fail, format!("{e:#}")));
-        findings.push(Finding { name, status, message });
+        findings.push(CheckFinding { name, status, message });
     };
     note("data directory", data_dir(config));
     note("free space", free_space(&config.data_dir));
@@ -127,7 +128,7 @@ async fn examine(config: &Config) -> Vec<Finding> {
     findings
 }
 
-fn data_dir(config: &Config) -> Found {
+fn data_dir(config: &Config) -> CheckResult {
     let dir = &config.data_dir;
     if !dir.exists() {
         return warn(format!("{} does not exist yet; the first start makes it", dir.display()));
@@ -136,7 +137,7 @@ fn data_dir(config: &Config) -> Found {
     ok(format!("{} can be written", dir.display()))
 }
 
-fn free_space(dir: &Path) -> Found {
+fn free_space(dir: &Path) -> CheckResult {
     let Some(there) = dir.ancestors().find(|d| d.exists()).or(Some(Path::new("."))) else { return ok("") };
     let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
     let stat = rustix::fs::statvfs(there)
@@ -152,7 +153,7 @@ fn free_space(dir: &Path) -> Found {
     }
 }
 
-fn master_key(config: &Config) -> Found {
+fn master_key(config: &Config) -> CheckResult {
     use std::os::unix::fs::PermissionsExt;
 
     for variable in ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"] {
@@ -184,7 +185,7 @@ fn master_key(config: &Config) -> Found {
     }
 }
 
-fn clock(config: &Config) -> Found {
+fn clock(config: &Config) -> CheckResult {
     let now = Clock::system().now_ms();
     if now < EARLIEST_MS {
         return Ok((Status::Fail, "the clock is years behind; set it".to_owned()));
@@ -198,7 +199,7 @@ fn clock(config: &Config) -> Found {
     }
 }
 
-async fn schema(db: &Db) -> Found {
+async fn schema(db: &Db) -> CheckResult {
     let pending = migrations::pending(db).await?;
     match pending.len() {
         0 => ok("up to date"),
@@ -206,7 +207,7 @@ async fn schema(db: &Db) -> Found {
     }
 }
 
-async fn integrity(db: &Db) -> Found {
+async fn integrity(db: &Db) -> CheckResult {
     let said = db.integrity().await?;
     match said.first().map(String::as_str) {
         Some("ok") if db.dialect() == Dialect::Postgres => ok("PostgreSQL looks after it itself"),
@@ -227,7 +228,7 @@ async fn start_runtime(config: &Config) -> Result<Runtime> {
     Runtime::start(app::runtime_config(&config, &keyring, &Clock::system())?).await
 }
 
-fn connectors(runtime: &Runtime) -> Found {
+fn connectors(runtime: &Runtime) -> CheckResult {
     let problems = runtime.status().problems;
     if let Some((name, cause)) = problems.iter().next() {
         let more = if problems.len() > 1 {
@@ -247,7 +248,7 @@ fn connectors(runtime: &Runtime) -> Found {
     }
 }
 
-fn instances(runtime: &Runtime) -> Found {
+fn instances(runtime: &Runtime) -> CheckResult {
     match runtime.status().allocation {
         Allocation::Pooling => ok("pooled"),
         Allocation::OnDemand => {

@@ -14,7 +14,7 @@ use storage::job_admin::{self, Filter};
 use storage::jobs::{self, Job};
 
 use crate::cli::output::{answer, table};
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// A server that runs meanwhile reads the table at least so often.
@@ -80,7 +80,7 @@ pub struct List {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// A job by its id, as `jobs list` shows it
@@ -94,7 +94,7 @@ pub struct One {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Jobs {

@@ -18,7 +18,7 @@ use storage::api_keys::{self, ApiKey, KeyKind};
 use crate::api::access::api_key;
 use crate::app;
 use crate::cli::output::{answer, table};
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// Requests per minute, unless something else is asked for.
@@ -72,7 +72,7 @@ pub struct Create {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// List the API keys of all applications; what is shown of a key is its beginning
@@ -82,7 +82,7 @@ pub struct List {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// Revoke an API key for good
@@ -96,7 +96,7 @@ pub struct Revoke {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Keys {

@@ -7,7 +7,7 @@ use clap::Args;
 use storage::migrations;
 
 use crate::cli::output::answer;
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// Bring the database's schema up to date, or check it
@@ -22,7 +22,7 @@ pub struct Migrate {
     #[arg(long)]
     check: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Migrate {

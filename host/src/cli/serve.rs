@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::app::config::Config;
 use crate::app::supervise::{Backoff, supervised};
 use crate::cli::listener::Listener;
-use crate::cli::settings::{Resolved, Settings};
+use crate::cli::settings::{ServeSettings, Settings};
 use crate::cli::threads::block_on;
 use crate::cli::{store, telemetry};
 use crate::jobs;
@@ -85,15 +85,15 @@ fn note_unknown_variables(known: &[OsString]) {
 }
 
 /// A service that takes requests.
-pub struct Ready {
+pub struct BoundService {
     pub app: App,
     /// Its operations, for calls within the process.
     pub service: Router,
 }
 
 /// Serves until the process is told to stop. `ready` is told as soon as requests are taken.
-pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) -> Result<()> {
-    let Resolved { mut config, drain_delay, connectors_named, .. } = resolved;
+pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundService>>) -> Result<()> {
+    let ServeSettings { mut config, drain_delay, connectors_named, .. } = resolved;
     // From here on a signal ends the process in order, also in the middle of its start.
     let mut signals = Signals::new()?;
     check_connectors(&config, connectors_named)?;
@@ -110,7 +110,7 @@ pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) ->
         started = start(config) => started?,
         () = signals.end() => return Ok(()),
     };
-    let Started { app, service, _watch } = started;
+    let StartedService { app, service, _watch } = started;
 
     let (stop, stopping) = watch::channel(false);
     let mut working = in_background(&app, &stopping, "jobs", jobs::run);
@@ -121,7 +121,7 @@ pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) ->
     }
     if let Some(ready) = ready {
         // Nobody may want to know any more.
-        let _ = ready.send(Ready { app: app.clone(), service: service.clone() });
+        let _ = ready.send(BoundService { app: app.clone(), service: service.clone() });
     }
     let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
     tracing::info!(
@@ -137,7 +137,7 @@ pub async fn serve(resolved: Resolved, ready: Option<oneshot::Sender<Ready>>) ->
     tracing::info!("stopping: requests in flight have {} s", DRAIN.as_secs());
     let drained = async {
         // Nobody's balancer waits for a person at a terminal.
-        if asked == Asked::ToEnd {
+        if asked == StopReason::ToEnd {
             tokio::time::sleep(drain_delay).await;
         }
         stop.send_replace(true);
@@ -219,14 +219,14 @@ async fn close(app: &App, deadline: Instant) {
 }
 
 /// The whole service, not yet served.
-struct Started {
+struct StartedService {
     app: App,
     service: Router,
     /// Reloads connectors while it lives.
     _watch: Option<runtime::Watch>,
 }
 
-async fn start(config: Config) -> Result<Started> {
+async fn start(config: Config) -> Result<StartedService> {
     let app = App::start(config, Clock::system(), Entropy::system()).await?;
     for (name, cause) in app.runtime.status().problems {
         tracing::error!(connector = %name, "connector not loaded: {cause}");
@@ -244,7 +244,7 @@ async fn start(config: Config) -> Result<Started> {
     let watched = app.config.connectors_dir.clone().filter(|_| app.config.watch_connectors);
     let watch =
         watched.map(|dir| app.runtime.watch(&dir).with_context(|| format!("cannot watch {}", dir.display())));
-    Ok(Started { app, service, _watch: watch.transpose()? })
+    Ok(StartedService { app, service, _watch: watch.transpose()? })
 }
 
 /// Connectors that were asked for have to be there; those of a fresh checkout may still have to be built.
@@ -260,7 +260,7 @@ fn check_connectors(config: &Config, named: bool) -> Result<()> {
 
 /// Which way the process was asked to end.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Asked {
+enum StopReason {
     /// SIGTERM: a supervisor.
     ToEnd,
     /// SIGINT: somebody at a terminal.
@@ -279,10 +279,10 @@ impl Signals {
         Ok(Signals { terminate: on(SignalKind::terminate())?, interrupt: on(SignalKind::interrupt())? })
     }
 
-    async fn end_or_interrupt(&mut self) -> Asked {
+    async fn end_or_interrupt(&mut self) -> StopReason {
         tokio::select! {
-            _ = self.terminate.recv() => Asked::ToEnd,
-            _ = self.interrupt.recv() => Asked::Interrupt,
+            _ = self.terminate.recv() => StopReason::ToEnd,
+            _ = self.interrupt.recv() => StopReason::Interrupt,
         }
     }
 

@@ -25,7 +25,7 @@ const MAX_DRAIN_DELAY_MS: u64 = 5_000;
 
 /// Where everything is kept: what the commands that only open the store have to know.
 #[derive(Args, Clone, Debug, Default)]
-pub struct Place {
+pub struct StoreOptions {
     /// TOML file with settings: the flags' names with underscores, for example `data_dir = "/var/lib/switchboard"`
     #[arg(long, env = "SWITCHBOARD_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
@@ -219,7 +219,7 @@ enum Switch {
 
 /// Everything that `serve` needs, decided.
 #[derive(Debug)]
-pub struct Resolved {
+pub struct ServeSettings {
     pub config: Config,
     /// None: it depends on where the log goes.
     pub log_format: Option<Format>,
@@ -231,7 +231,7 @@ pub struct Resolved {
 
 impl Settings {
     /// Fills the gaps from the file, if one is named, and from the defaults. The error names the setting.
-    pub fn resolve(self) -> Result<Resolved> {
+    pub fn resolve(self) -> Result<ServeSettings> {
         let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
         self.or(file).resolved()
     }
@@ -284,7 +284,7 @@ impl Settings {
         }
     }
 
-    fn resolved(self) -> Result<Resolved> {
+    fn resolved(self) -> Result<ServeSettings> {
         let default = Config::default();
         let database_pools = self.pools()?;
         let database_url = match (self.database_url.filter(|u| !u.is_empty()), &self.database_url_file) {
@@ -332,7 +332,7 @@ impl Settings {
             compile_program: std::env::current_exe().ok(),
             ..default
         };
-        Ok(Resolved {
+        Ok(ServeSettings {
             config,
             log_format: self.log_format,
             log_level: self.log_level.unwrap_or_else(|| "info".to_owned()),
@@ -355,7 +355,7 @@ impl Settings {
     }
 }
 
-impl Place {
+impl StoreOptions {
     /// The settings of a command that works on the store, beside a server or without one.
     pub fn resolve(self) -> Result<Config> {
         let settings = Settings {

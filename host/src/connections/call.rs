@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::app::App;
-use crate::app::usage::Kind;
-use crate::connections::call_target::Target;
+use crate::app::usage::RequestKind;
+use crate::connections::call_target::CallTarget;
 use crate::connections::throttle;
 
 /// Which operation.
@@ -23,7 +23,7 @@ pub struct Op {
 
 /// What is particular to one call.
 #[derive(Clone, Default)]
-pub struct Options {
+pub struct CallOptions {
     pub cursor: Option<String>,
     pub idempotency_key: Option<String>,
     pub request_id: String,
@@ -54,10 +54,10 @@ struct Envelope<'a, A> {
 /// Runs one operation. An answer that is not of the operation's type counts as the connector's fault.
 pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     app: &App,
-    target: &Target<'_>,
+    target: &CallTarget<'_>,
     op: Op,
     args: &A,
-    options: Options,
+    options: CallOptions,
 ) -> Result<Reply<R>, runtime::Error> {
     let envelope = Envelope { connection: &target.wire, args };
     let body = serde_json::to_string(&envelope)
@@ -102,12 +102,12 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
 }
 
 /// What was asked of the provider, and whether it asked to slow down.
-fn count(app: &App, target: &Target<'_>, op: Op, outcome: &Result<Answer, runtime::Error>) {
+fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, runtime::Error>) {
     let (stats, is_limited) = match outcome {
         Ok(answer) => (&answer.stats, false),
         Err(e) => (&e.stats, e.code == runtime::Code::RateLimited),
     };
-    let kind = |outcome| Kind::at(app.now(), op.surface.as_str(), outcome);
+    let kind = |outcome| RequestKind::at(app.now(), op.surface.as_str(), outcome);
     if stats.http_requests > 0 {
         app.usage.add_provider(target.tenant, kind("providerCall"), i64::from(stats.http_requests));
     }
@@ -117,7 +117,7 @@ fn count(app: &App, target: &Target<'_>, op: Op, outcome: &Result<Answer, runtim
 }
 
 /// For the connector's author and the operator; the API's user gets `Error::message` only.
-fn report(target: &Target<'_>, op: Op, e: &runtime::Error) {
+fn report(target: &CallTarget<'_>, op: Op, e: &runtime::Error) {
     let lines: Vec<String> = e.author.log.iter().map(|l| format!("{l:?}")).collect();
     let frames: Vec<String> = e.author.frames.iter().map(ToString::to_string).collect();
     tracing::warn!(

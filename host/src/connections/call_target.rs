@@ -9,13 +9,13 @@ use runtime::Credentials;
 use storage::connections::Connection;
 
 use crate::app::App;
-use crate::connections::credentials::{self, Fixed};
+use crate::connections::credentials::{self, StaticCredentials};
 use crate::connections::new_tokens::is_renewable;
 use crate::connections::settings::settings_of;
 use crate::connections::stored::StoredCredentials;
 
 /// Whom a call is for.
-pub struct Target<'a> {
+pub struct CallTarget<'a> {
     pub provider: &'a str,
     pub tenant: &'a Tenant,
     pub connection_id: &'a str,
@@ -25,7 +25,7 @@ pub struct Target<'a> {
     pub renewed: Option<Arc<StoredCredentials>>,
 }
 
-impl<'a> Target<'a> {
+impl<'a> CallTarget<'a> {
     /// A stored connection, with its credentials opened.
     pub fn of(app: &App, connection: &'a Connection) -> Result<Self> {
         let given = credentials::stored(app, connection)?;
@@ -35,9 +35,9 @@ impl<'a> Target<'a> {
         };
         let credentials: Arc<dyn Credentials> = match &renewed {
             Some(renewed) => renewed.clone(),
-            None => Arc::new(Fixed::new(&given)?),
+            None => Arc::new(StaticCredentials::new(&given)?),
         };
-        Ok(Target {
+        Ok(CallTarget {
             provider: &connection.provider,
             tenant: &connection.tenant,
             connection_id: &connection.id,

@@ -9,7 +9,7 @@ use runtime::{BadOrigin, Loaded, Manifest, Surface, Verb, check_origins};
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::connections::credentials::{Fixed, Given};
+use crate::connections::credentials::{GivenCredentials, StaticCredentials};
 use crate::connections::settings::{FORMERLY, discovered, remember};
 use crate::connections::{account, call, refusal};
 
@@ -18,7 +18,7 @@ use crate::connections::{account, call, refusal};
 const ROUNDS: usize = 4;
 
 /// An account that was found.
-pub struct Checked {
+pub struct CheckedAccount {
     pub account: Account,
     /// The given settings, what the connector wants back, and the origins that were accepted.
     pub settings: Map<String, Value>,
@@ -30,14 +30,14 @@ pub async fn run(
     tenant: &Tenant,
     (connector, id): (&Arc<Loaded>, &str),
     settings: &Map<String, Value>,
-    given: &Given,
-) -> Result<Checked> {
+    given: &GivenCredentials,
+) -> Result<CheckedAccount> {
     let manifest = &*connector.manifest;
     let mut settings = settings.clone();
     if !connector.surfaces.contains(&Surface::Lifecycle) {
         let external_account_id = given.username.clone().unwrap_or_else(|| id.to_owned());
         let account = Account { external_account_id, surfaces: surfaces(connector), ..Account::default() };
-        return Ok(Checked { account, settings });
+        return Ok(CheckedAccount { account, settings });
     }
     let mut allowed = discovered(manifest, &settings);
     for _ in 0..ROUNDS {
@@ -47,12 +47,12 @@ pub async fn run(
             addresses: Vec::new(),
             username: given.username.clone(),
         };
-        let target = crate::connections::call_target::Target {
+        let target = crate::connections::call_target::CallTarget {
             provider: &manifest.name,
             tenant,
             connection_id: id,
             wire,
-            credentials: Arc::new(Fixed::new(given)?),
+            credentials: Arc::new(StaticCredentials::new(given)?),
             renewed: None,
         };
         let answer = ask(app, &target).await?;
@@ -63,7 +63,7 @@ pub async fn run(
             settings.remove(FORMERLY);
             account::merge(manifest, &mut settings, std::mem::take(&mut account.settings));
             remember(&mut settings, &found);
-            return Ok(Checked { account, settings });
+            return Ok(CheckedAccount { account, settings });
         }
         let new = found.into_iter().filter(|origin| !allowed.contains(origin)).collect::<Vec<_>>();
         allowed.extend(new);
@@ -82,10 +82,10 @@ pub fn surfaces(connector: &Loaded) -> Vec<String> {
 }
 
 /// Calls `lifecycle.check`. The calls of the interface `watch` are in `connections::watch_calls`.
-async fn ask(app: &App, target: &crate::connections::call_target::Target<'_>) -> Result<Account> {
+async fn ask(app: &App, target: &crate::connections::call_target::CallTarget<'_>) -> Result<Account> {
     let op = call::Op { surface: Surface::Lifecycle, verb: Verb::Check, name: "check" };
     let checked: Result<call::Reply<Account>, _> =
-        call::run(app, target, op, &json!({}), call::Options::default()).await;
+        call::run(app, target, op, &json!({}), call::CallOptions::default()).await;
     checked.map(|reply| reply.body).map_err(|e| refusal::of_check(target.provider, &e))
 }
 

@@ -18,7 +18,7 @@ use crate::app::App;
 /// Credentials as a client gives them; also how they are stored, sealed.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Given {
+pub struct GivenCredentials {
     pub username: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub password: Option<String>,
@@ -45,13 +45,13 @@ pub struct Given {
     pub smtp: Option<Value>,
 }
 
-impl std::fmt::Debug for Given {
+impl std::fmt::Debug for GivenCredentials {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Given(..)")
     }
 }
 
-impl Given {
+impl GivenCredentials {
     /// A user name with a password, or an access token; nothing that would break out of a header.
     pub fn check(&self, connector: &Loaded) -> Result<()> {
         self.refuse_issued()?;
@@ -168,26 +168,26 @@ pub fn place(connection_id: &str, tenant: &Tenant) -> String {
 }
 
 /// A connection's own credentials.
-pub fn stored(app: &App, connection: &Connection) -> Result<Given> {
+pub fn stored(app: &App, connection: &Connection) -> Result<GivenCredentials> {
     let place = place(&connection.id, &connection.tenant);
     let text = app.keyring.open(&place, &connection.credentials)?;
     Ok(serde_json::from_slice(&text).context("stored credentials")?)
 }
 
 /// Credentials that do not change: there is nothing to refresh.
-pub struct Fixed {
+pub struct StaticCredentials {
     header: Secret,
     login: Option<Login>,
 }
 
-impl Fixed {
-    pub fn new(given: &Given) -> Result<Self> {
-        Ok(Fixed { header: Secret::new(given.header()?), login: given.login() })
+impl StaticCredentials {
+    pub fn new(given: &GivenCredentials) -> Result<Self> {
+        Ok(StaticCredentials { header: Secret::new(given.header()?), login: given.login() })
     }
 }
 
 #[async_trait]
-impl Credentials for Fixed {
+impl Credentials for StaticCredentials {
     async fn authorization(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
         Ok((slot == "default").then(|| self.header.clone()))
     }

@@ -42,10 +42,10 @@ use storage::scheduling::meeting_events::EVENT_JOB;
 use storage::{Tx, connections as table, job_claims, sync_states};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::check::Checked;
-use crate::connections::credentials::Given;
+use crate::app::event_log::{self, NewLogEntry};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::check::CheckedAccount;
+use crate::connections::credentials::GivenCredentials;
 use crate::connections::settings::connector;
 
 /// Body of `POST /v1/connections`.
@@ -54,7 +54,7 @@ use crate::connections::settings::connector;
 pub struct NewConnection {
     pub provider: String,
     pub settings: Map<String, Value>,
-    pub credentials: Given,
+    pub credentials: GivenCredentials,
     pub scopes: Vec<String>,
     pub display_name: Option<String>,
     pub tags: BTreeMap<String, String>,
@@ -116,8 +116,8 @@ pub async fn create(
     tenant: &Tenant,
     new: NewConnection,
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let connector = connector(app, &new.provider)?;
     check_scopes(&new.scopes)?;
     base::input::metadata::check("metadata", &new.metadata)?;
@@ -156,8 +156,8 @@ fn assembled(
     id: String,
     connector: &Loaded,
     asked: (Vec<String>, Option<String>),
-    given: &Given,
-    Checked { account, settings }: Checked,
+    given: &GivenCredentials,
+    CheckedAccount { account, settings }: CheckedAccount,
 ) -> Result<Connection> {
     let now = app.now();
     let has = check::surfaces(connector);
@@ -209,11 +209,11 @@ async fn save_new(
     app: &App,
     mut connection: Connection,
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     connection.etag = view::etag(&connection);
     let body = view::json(app, &connection, &[]).to_string();
-    let answer = Answer::json(201, body.clone()).warned(warnings).etag(&connection.etag);
+    let answer = StoredResponse::json(201, body.clone()).warned(warnings).etag(&connection.etag);
     let (app, kept, attempt) = (app.clone(), answer.clone(), attempt.clone());
     let db = app.db.clone();
     db.write(move |tx| {
@@ -230,7 +230,7 @@ async fn save_new(
 /// Writes a new connection, `body` as JSON, and logs it.
 async fn insert(tx: &mut Tx, app: &App, connection: &Connection, body: String) -> Result<()> {
     table::insert(tx, connection).await?;
-    let note = Note::of_connection(connection, "created", Some(body));
+    let note = NewLogEntry::of_connection(connection, "created", Some(body));
     event_log::append(tx, app, &connection.tenant, vec![note]).await?;
     Ok(())
 }
@@ -249,7 +249,7 @@ async fn update_active(tx: &mut Tx, app: &App, lock: &ConnectionLock, mut fresh:
     sync_states::forget_attempts(tx, &fresh.id).await?;
     let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
     let body = view::json(app, &fresh, &states).to_string();
-    let note = Note::of_connection(&fresh, change, Some(body));
+    let note = NewLogEntry::of_connection(&fresh, change, Some(body));
     event_log::append(tx, app, &fresh.tenant, vec![note]).await?;
     // What runs with the old credentials writes nothing more.
     job_claims::evict_of_connection(tx, lock, app.now()).await?;

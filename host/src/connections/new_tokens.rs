@@ -13,9 +13,9 @@ use storage::wakes::JobClass;
 use storage::{Tx, connections as table, sync_states, token_refresh as columns};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::connections::credentials::{self, Given};
-use crate::connections::oauth::scopes::{self, Granted};
+use crate::app::event_log::{self, NewLogEntry};
+use crate::connections::credentials::{self, GivenCredentials};
+use crate::connections::oauth::scopes::{self, GrantedScopes};
 use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure};
 use crate::connections::token_life::TokenLife;
 use crate::connections::{revocation, view};
@@ -32,28 +32,28 @@ const TOLD_EVERY: u32 = 12;
 /// Credentials of a connection, as they are stored.
 #[derive(Clone)]
 pub struct Tokens {
-    pub given: Given,
+    pub given: GivenCredentials,
     /// Counted up with each change.
     pub version: i64,
 }
 
 /// Whether these are tokens in whose place others can be asked for.
-pub fn is_renewable(given: &Given) -> bool {
+pub fn is_renewable(given: &GivenCredentials) -> bool {
     given.is_oauth() && given.refresh_token.is_some()
 }
 
 /// Tokens that a provider has just issued.
 #[derive(Clone)]
 pub struct NewTokens {
-    given: Given,
+    given: GivenCredentials,
     /// None: as before.
-    granted: Option<Granted>,
+    granted: Option<GrantedScopes>,
     /// Milliseconds since 1970, where the provider tells.
     refresh_token_expires_at: Option<i64>,
 }
 
 /// Asks the authorization server for tokens in the place of those of `row`, which are `given`.
-pub async fn ask(app: &App, row: &Connection, given: &Given) -> Result<NewTokens, TokenFailure> {
+pub async fn ask(app: &App, row: &Connection, given: &GivenCredentials) -> Result<NewTokens, TokenFailure> {
     let provider = oauth::provider(app, &row.tenant, &row.provider).await;
     let provider = provider.map_err(|e| unresolved(row, &e))?;
     let (auth, registration) = (&provider.connector.manifest.auth, &provider.registration);
@@ -80,7 +80,7 @@ pub async fn origin(app: &App, connection: &Connection) -> Result<String> {
 async fn answered(
     app: &App,
     provider: &OAuthProvider,
-    given: &Given,
+    given: &GivenCredentials,
     scopes: &[String],
 ) -> Result<TokenAnswer, TokenFailure> {
     let token = given.refresh_token.as_deref().unwrap_or_default();
@@ -111,9 +111,9 @@ fn after(now: i64, seconds: u64) -> i64 {
 }
 
 /// The credentials with new tokens. The refresh token stays where the answer has none (RFC 6749, section 6).
-fn renewed(old: &Given, answer: &TokenAnswer, now: i64) -> Given {
+fn renewed(old: &GivenCredentials, answer: &TokenAnswer, now: i64) -> GivenCredentials {
     let refresh_token = answer.refresh_token.as_ref().map(|token| token.to_string());
-    Given {
+    GivenCredentials {
         access_token: Some(answer.access_token.to_string()),
         issued_at: Some(Instant::from_millis(now)),
         expires_at: Some(Instant::from_millis(after(now, answer.expires_in_s))),
@@ -206,13 +206,18 @@ async fn update(
     columns::renewed(tx, lock, new.refresh_token_expires_at).await?;
     let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
     let body = view::json(app, &fresh, &states).to_string();
-    let note = Note::of_connection(&fresh, "token_refreshed", Some(body));
+    let note = NewLogEntry::of_connection(&fresh, "token_refreshed", Some(body));
     event_log::append(tx, app, &fresh.tenant, vec![note]).await?;
     schedule(tx, app, &fresh, &new.given).await
 }
 
 /// Sees to it that tokens which are stored in this transaction are renewed before they are over.
-pub async fn schedule(tx: &mut Tx, app: &App, connection: &Connection, given: &Given) -> Result<()> {
+pub async fn schedule(
+    tx: &mut Tx,
+    app: &App,
+    connection: &Connection,
+    given: &GivenCredentials,
+) -> Result<()> {
     let Some(due_at) = renewal(app, given) else { return Ok(()) };
     let new = NewJob {
         kind: JOB,
@@ -228,7 +233,7 @@ pub async fn schedule(tx: &mut Tx, app: &App, connection: &Connection, given: &G
 }
 
 /// When tokens are renewed in the background, ms since 1970.
-pub fn renewal(app: &App, given: &Given) -> Option<i64> {
+pub fn renewal(app: &App, given: &GivenCredentials) -> Option<i64> {
     let life = TokenLife::of(given).filter(|_| is_renewable(given))?;
     let [random] = app.entropy.bytes::<1>();
     Some(life.renewal(random))

@@ -5,17 +5,17 @@ use runtime::{self, Surface, Verb};
 use storage::connections::Connection;
 
 use crate::app::App;
-use crate::app::stored_response::Attempt;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::IdempotentAttempt;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
+use crate::connections::request_context::RequestContext;
 use crate::connections::{self, refusal};
 
 /// Asks the provider, on behalf of somebody who waits.
 pub async fn fetch<A, R>(
     app: &App,
     connection: &Connection,
-    asker: &Asker,
+    asker: &RequestContext,
     (surface, op): (Surface, &'static str),
     args: &A,
 ) -> Result<R>
@@ -24,8 +24,8 @@ where
     R: serde::de::DeserializeOwned + Send,
 {
     let op = Op { surface, verb: Verb::Fetch, name: op };
-    let options = Options { request_id: asker.request_id.clone(), ..Options::default() };
-    let target = Target::of(app, connection)?;
+    let options = CallOptions { request_id: asker.request_id.clone(), ..CallOptions::default() };
+    let target = CallTarget::of(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
     match reply {
         Ok(reply) => {
@@ -40,8 +40,8 @@ where
 pub async fn mutate<A, R>(
     app: &App,
     connection: &Connection,
-    asker: &Asker,
-    attempt: &Attempt,
+    asker: &RequestContext,
+    attempt: &IdempotentAttempt,
     (surface, op): (Surface, &'static str),
     args: &A,
 ) -> Result<R>
@@ -50,12 +50,12 @@ where
     R: serde::de::DeserializeOwned + Send,
 {
     let op = Op { surface, verb: Verb::Mutate, name: op };
-    let options = Options {
+    let options = CallOptions {
         request_id: asker.request_id.clone(),
         idempotency_key: Some(attempt.connector_key.clone()),
-        ..Options::default()
+        ..CallOptions::default()
     };
-    let target = Target::of(app, connection)?;
+    let target = CallTarget::of(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
     match reply {
         Ok(reply) => {

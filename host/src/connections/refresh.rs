@@ -8,21 +8,25 @@ use storage::scheduling::meeting_events::EVENT_JOB;
 use storage::{connections as table, job_claims, sync_states};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::check::{self, Checked};
-use crate::connections::credentials::{self, Given};
+use crate::app::event_log::{self, NewLogEntry};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::check::{self, CheckedAccount};
+use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::new_tokens::is_renewable;
 use crate::connections::settings::{connector, settings_of};
 use crate::connections::token_life::TokenLife;
-use crate::connections::token_refresh::{self, Need};
+use crate::connections::token_refresh::{self, RequiredTokens};
 use crate::connections::{find, state, view};
 
 /// Tokens that are younger than this, ms, are not renewed because somebody asks for it.
 const YOUNG_MS: i64 = 30_000;
 
 /// Tries the stored credentials again, tokens of OAuth after new ones were asked for; what the provider says decides the status.
-pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
+pub async fn refresh(
+    app: &App,
+    connection: Connection,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("refresh:{}", connection.id)).await;
     let connection = find(app, &connection.tenant, &connection.id).await?;
     let connector = connector(app, &connection.provider)?;
@@ -45,13 +49,13 @@ pub async fn refresh(app: &App, connection: Connection, attempt: &Attempt) -> Re
 
 /// The credentials to try: those that are stored, or new tokens in their place. Fails with `reauth_required` where there will be none, and with
 /// `provider_unavailable` where there are none now.
-async fn renewed(app: &App, connection: &Connection) -> Result<Given> {
+async fn renewed(app: &App, connection: &Connection) -> Result<GivenCredentials> {
     let given = credentials::stored(app, connection)?;
     let is_young = TokenLife::of(&given).is_some_and(|life| life.age(app.now()) < YOUNG_MS);
     if !is_renewable(&given) || is_young {
         return Ok(given);
     }
-    let need = Need { after: Some(connection.credentials_version), is_asked_for: true };
+    let need = RequiredTokens { after: Some(connection.credentials_version), is_asked_for: true };
     match token_refresh::tokens(app, connection, need).await {
         Ok(tokens) => Ok(tokens.given),
         Err(CredentialsError::Refused(_)) => {
@@ -71,9 +75,9 @@ async fn refreshed(
     app: &App,
     connection: &Connection,
     connector: &Loaded,
-    checked: Checked,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    checked: CheckedAccount,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
     let (version, attempt) = (connector.manifest.version.clone(), attempt.clone());
     let (app, held) = (app.clone(), app.clone());
@@ -95,8 +99,8 @@ async fn refreshed(
             sync_states::forget_attempts(tx, &fresh.id).await?;
             let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
             let body = view::json(&app, &fresh, &states).to_string();
-            let answer = Answer::ok(body.clone()).etag(&fresh.etag);
-            let note = Note::of_connection(&fresh, change, Some(body));
+            let answer = StoredResponse::ok(body.clone()).etag(&fresh.etag);
+            let note = NewLogEntry::of_connection(&fresh, change, Some(body));
             event_log::append(tx, &app, &fresh.tenant, vec![note]).await?;
             job_claims::evict_of_connection(tx, &lock, app.now()).await?;
             // Events of bookings that could not be written, or not be deleted, while the account could not be used.

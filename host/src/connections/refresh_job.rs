@@ -6,8 +6,8 @@ use storage::connections;
 use storage::wakes::JobClass;
 
 use crate::connections::new_tokens;
-use crate::connections::token_refresh::{self, Ahead};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::connections::token_refresh::{self, RemainingWork};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind.
 pub const REFRESH: JobKind = JobKind {
@@ -20,14 +20,14 @@ pub const REFRESH: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, job) = (&turn.app, &turn.job);
     let Some(connection) = connections::find(app.db.reader(), &job.tenant, job.key()).await? else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
     Ok(match token_refresh::renew_ahead(app, &connection).await? {
-        Ahead::At(due_at) => Next::At(due_at),
-        Ahead::Held(until) => Next::PutOff(until),
-        Ahead::Never => Next::Done,
+        RemainingWork::At(due_at) => JobEnd::At(due_at),
+        RemainingWork::Held(until) => JobEnd::PutOff(until),
+        RemainingWork::Never => JobEnd::Done,
     })
 }

@@ -1,4 +1,4 @@
-//! `Asker`: whose request it is, and which connections and items it may see.
+//! `RequestContext`: whose request it is, and which connections and items it may see.
 
 use base::error::{Result, not_found};
 use base::ids;
@@ -7,13 +7,13 @@ use storage::connections::Connection;
 use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::app::freshness::Reading;
-use crate::app::resource_kind::Kind;
+use crate::app::freshness::ReadTrace;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections;
 
 /// Who asks, for one request.
 #[derive(Clone)]
-pub struct Asker {
+pub struct RequestContext {
     pub tenant: Tenant,
     /// Empty: all connections of the application.
     pub connection_ids: Vec<String>,
@@ -21,10 +21,10 @@ pub struct Asker {
     /// The caller wants the provider asked first, however fresh the copy is.
     pub no_cache: bool,
     /// What the request is told of the data that it reads.
-    pub reading: Reading,
+    pub reading: ReadTrace,
 }
 
-impl Asker {
+impl RequestContext {
     /// Whether the key is bound to this connection, or to none.
     pub fn may_use(&self, connection_id: &str) -> bool {
         self.connection_ids.is_empty() || self.connection_ids.iter().any(|c| c == connection_id)
@@ -57,7 +57,7 @@ impl Asker {
     }
 
     /// A stored item that the key may see.
-    pub async fn item(&self, app: &App, kind: Kind, id: &str) -> Result<Item> {
+    pub async fn item(&self, app: &App, kind: ResourceKind, id: &str) -> Result<Item> {
         let what = kind.noun();
         if !ids::is_plausible(id) {
             return Err(not_found(what));

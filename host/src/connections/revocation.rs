@@ -7,15 +7,15 @@ use base::error::{Code, Error, Refusal, Result};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use serde::{Deserialize, Serialize};
-use storage::Tx;
 use storage::jobs::{self, NewJob};
 use storage::locked::ConnectionLock;
-use storage::token_refresh::{self as columns, Grant};
-use storage::token_revocations::{self as table, Revocation};
+use storage::token_refresh::Grant;
+use storage::token_revocations::Revocation;
 use storage::wakes::JobClass;
+use storage::{Tx, token_refresh as columns, token_revocations as table};
 
 use crate::app::App;
-use crate::connections::credentials::{self, Given};
+use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::oauth;
 
 /// The kind of the jobs; their keys are ids of revocations.
@@ -24,7 +24,7 @@ pub const JOB: &str = "revoke";
 /// What is sealed in `token_revocations.token`.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Revoked {
+struct SealedToken {
     token: String,
     is_refresh_token: bool,
     /// Whom it was issued to.
@@ -37,7 +37,7 @@ fn place(id: &str, tenant: &Tenant) -> String {
 }
 
 /// What is to be revoked of a connection that is disconnected in this transaction; none where it has nothing of OAuth.
-pub async fn of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<Option<(Grant, Given)>> {
+pub async fn of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<Option<(Grant, GivenCredentials)>> {
     let state = columns::find(&mut *tx, &lock.tenant, &lock.id).await?;
     let Some(grant) = state.and_then(|state| state.grant) else { return Ok(None) };
     match credentials::stored(app, lock) {
@@ -56,11 +56,11 @@ pub async fn enqueue(
     app: &App,
     (tenant, provider): (&Tenant, &str),
     grant: &Grant,
-    given: &Given,
+    given: &GivenCredentials,
 ) -> Result<()> {
     let token = given.refresh_token.as_ref().or(given.access_token.as_ref());
     let (Some(client_id), Some(token)) = (&given.oauth_client_id, token) else { return Ok(()) };
-    let content = Revoked {
+    let content = SealedToken {
         token: token.clone(),
         is_refresh_token: given.refresh_token.is_some(),
         client_id: client_id.clone(),
@@ -97,7 +97,7 @@ pub async fn revoke(app: &App, id: &str) -> Result<()> {
         return Ok(());
     }
     let text = app.keyring.open(&place(id, &found.tenant), &found.token)?;
-    let revoked: Revoked = serde_json::from_slice(&text).context("a token to revoke")?;
+    let revoked: SealedToken = serde_json::from_slice(&text).context("a token to revoke")?;
     let provider = match oauth::provider(app, &found.tenant, &found.provider).await {
         Ok(provider) => provider,
         // Nobody knows the client any more.

@@ -6,7 +6,7 @@ use storage::wakes::JobClass;
 
 use crate::app::App;
 use crate::connections::revocation;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind. All attempts together take about an hour.
 pub const REVOKE: JobKind = JobKind {
@@ -18,12 +18,12 @@ pub const REVOKE: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, job) = (&turn.app, &turn.job);
     match revocation::revoke(app, job.key()).await {
         Ok(()) => {
             commit(app, job).await?;
-            Ok(Next::Committed)
+            Ok(JobEnd::Committed)
         }
         Err(e) => {
             if turn.is_last {

@@ -7,14 +7,14 @@ use storage::locked::ConnectionLock;
 use storage::{connections as table, sync_states};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
+use crate::app::event_log::{self, NewLogEntry};
 use crate::connections::{refusal, view};
 
 /// A provider that has not answered for so long is down; before that, it is having a moment.
 const OUTAGE_MS: i64 = 15 * 60_000;
 
 /// What a change of the state comes to.
-enum Turn {
+enum StateChange {
     /// Nothing is to be written.
     Nothing,
     /// Written, but of no interest to anybody.
@@ -53,13 +53,13 @@ async fn answered(app: &App, connection: &Connection) {
     let turn = change(app, connection, |app, fresh| {
         let was_down = fresh.status == "degraded";
         if fresh.failing_since.take().is_none() && !was_down {
-            return Turn::Nothing;
+            return StateChange::Nothing;
         }
         if !was_down {
-            return Turn::Quiet;
+            return StateChange::Quiet;
         }
         set_status(app, fresh, "active", None);
-        Turn::Told("recovered")
+        StateChange::Told("recovered")
     });
     report(connection, turn.await);
 }
@@ -73,13 +73,13 @@ pub async fn unanswered(app: &App, connection: &Connection) {
     let turn = change(app, connection, move |app, fresh| {
         if fresh.failing_since.is_none() {
             fresh.failing_since = Some(app.now());
-            return Turn::Quiet;
+            return StateChange::Quiet;
         }
         if !is_long(app, fresh) || fresh.status != "active" {
-            return Turn::Nothing;
+            return StateChange::Nothing;
         }
         set_status(app, fresh, "degraded", Some("provider_outage"));
-        Turn::Told("degraded")
+        StateChange::Told("degraded")
     });
     report(connection, turn.await);
 }
@@ -96,7 +96,7 @@ pub async fn mark_reauth_required(app: &App, connection: &Connection, why: &Refu
     let error = refresh_error(app, why);
     change(app, connection, move |app, fresh| {
         if fresh.status == "reauth_required" {
-            return Turn::Nothing;
+            return StateChange::Nothing;
         }
         lost(app, fresh, "credentials_invalid", error)
     })
@@ -114,7 +114,7 @@ pub async fn mark_token_refused(
     let (error, version) = (refresh_error(app, why), connection.credentials_version);
     change(app, connection, move |app, fresh| {
         if fresh.status == "reauth_required" || fresh.credentials_version != version {
-            return Turn::Nothing;
+            return StateChange::Nothing;
         }
         lost(app, fresh, reason, error)
     })
@@ -126,11 +126,11 @@ fn refresh_error(app: &App, why: &Refusal) -> String {
     serde_json::json!({ "code": why.code.as_str(), "message": why.message, "at": at }).to_string()
 }
 
-fn lost(app: &App, fresh: &mut Connection, reason: &str, error: String) -> Turn {
+fn lost(app: &App, fresh: &mut Connection, reason: &str, error: String) -> StateChange {
     set_status(app, fresh, "reauth_required", Some(reason));
     fresh.failing_since = None;
     fresh.last_refresh_error = Some(error);
-    Turn::Told("reauth_required")
+    StateChange::Told("reauth_required")
 }
 
 /// Changes the status and when it changed.
@@ -147,7 +147,7 @@ pub fn set_status(app: &App, connection: &mut Connection, status: &str, reason: 
 async fn change(
     app: &App,
     connection: &Connection,
-    act: impl FnOnce(&App, &mut Connection) -> Turn + Clone + Send + 'static,
+    act: impl FnOnce(&App, &mut Connection) -> StateChange + Clone + Send + 'static,
 ) -> Result<()> {
     let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
     let (app, held) = (app.clone(), app.clone());
@@ -157,16 +157,16 @@ async fn change(
                 let Some(lock) = ConnectionLock::take(tx, &tenant, &id).await? else { return Ok(()) };
                 let mut fresh = Connection::clone(&lock);
                 let word = match act(&app, &mut fresh) {
-                    Turn::Nothing => return Ok(()),
-                    Turn::Quiet => return Ok(table::update(tx, &lock, &fresh).await?),
-                    Turn::Told(word) => word,
+                    StateChange::Nothing => return Ok(()),
+                    StateChange::Quiet => return Ok(table::update(tx, &lock, &fresh).await?),
+                    StateChange::Told(word) => word,
                 };
                 fresh.updated_at = app.now();
                 fresh.etag = view::etag(&fresh);
                 table::update(tx, &lock, &fresh).await?;
                 let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
                 let body = view::json(&app, &fresh, &states).to_string();
-                let note = Note::of_connection(&fresh, word, Some(body));
+                let note = NewLogEntry::of_connection(&fresh, word, Some(body));
                 event_log::append(tx, &app, &fresh.tenant, vec![note]).await?;
                 Ok::<_, Error>(())
             })

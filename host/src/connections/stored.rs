@@ -5,15 +5,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use runtime::{Credentials, CredentialsError, Login, Secret};
-use storage::connections::{self as table, Connection};
+use storage::connections as table;
+use storage::connections::Connection;
 use storage::lane::Lane;
 use tokio::runtime::Handle;
 
 use crate::app::App;
-use crate::connections::credentials::{Fixed, Given};
+use crate::connections::credentials::{GivenCredentials, StaticCredentials};
 use crate::connections::new_tokens::Tokens;
 use crate::connections::token_life::TokenLife;
-use crate::connections::token_refresh::{self, Need};
+use crate::connections::token_refresh::{self, RequiredTokens};
 
 /// Tokens of a connection, and others in their place when they are needed.
 pub struct StoredCredentials {
@@ -23,42 +24,42 @@ pub struct StoredCredentials {
     handle: Handle,
     /// The lane of the call, which those threads do not know.
     lane: Lane,
-    held: Mutex<Held>,
+    held: Mutex<CachedCredentials>,
 }
 
 /// What was handed out last.
-struct Held {
-    fixed: Arc<Fixed>,
+struct CachedCredentials {
+    fixed: Arc<StaticCredentials>,
     /// None: they are good until they are refused.
     life: Option<TokenLife>,
     version: i64,
 }
 
-impl Held {
-    fn new(tokens: &Tokens) -> base::error::Result<Held> {
-        let fixed = Arc::new(Fixed::new(&tokens.given)?);
-        Ok(Held { fixed, life: TokenLife::of(&tokens.given), version: tokens.version })
+impl CachedCredentials {
+    fn new(tokens: &Tokens) -> base::error::Result<CachedCredentials> {
+        let fixed = Arc::new(StaticCredentials::new(&tokens.given)?);
+        Ok(CachedCredentials { fixed, life: TokenLife::of(&tokens.given), version: tokens.version })
     }
 }
 
 impl StoredCredentials {
     /// Those of `connection`, which are `given`. To be made on the threads that wait for the network.
-    pub fn new(app: &App, connection: &Connection, given: &Given) -> base::error::Result<Self> {
+    pub fn new(app: &App, connection: &Connection, given: &GivenCredentials) -> base::error::Result<Self> {
         let tokens = Tokens { given: given.clone(), version: connection.credentials_version };
         Ok(StoredCredentials {
             app: app.clone(),
             connection: connection.clone(),
             handle: Handle::current(),
             lane: Lane::current(),
-            held: Mutex::new(Held::new(&tokens)?),
+            held: Mutex::new(CachedCredentials::new(&tokens)?),
         })
     }
 
-    fn with_held<T>(&self, read: impl FnOnce(&mut Held) -> T) -> T {
+    fn with_held<T>(&self, read: impl FnOnce(&mut CachedCredentials) -> T) -> T {
         read(&mut self.held.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    async fn usable(&self) -> Result<Arc<Fixed>, CredentialsError> {
+    async fn usable(&self) -> Result<Arc<StaticCredentials>, CredentialsError> {
         let now = self.app.now();
         let fresh = self.with_held(|held| {
             let is_fresh = held.life.is_none_or(|life| life.is_fresh(now));
@@ -66,11 +67,11 @@ impl StoredCredentials {
         });
         match fresh {
             Some(fixed) => Ok(fixed),
-            None => self.renewed(Need::default()).await,
+            None => self.renewed(RequiredTokens::default()).await,
         }
     }
 
-    async fn renewed(&self, need: Need) -> Result<Arc<Fixed>, CredentialsError> {
+    async fn renewed(&self, need: RequiredTokens) -> Result<Arc<StaticCredentials>, CredentialsError> {
         let (app, connection) = (self.app.clone(), self.connection.clone());
         let tokens = async move { token_refresh::tokens(&app, &connection, need).await };
         let work = self.handle.spawn(self.lane.clone().scope(tokens));
@@ -80,7 +81,7 @@ impl StoredCredentials {
             CredentialsError::Unavailable { message, retry_after_ms: Some(1_000) }
         };
         let tokens = work.await.map_err(|e| failed(e.to_string()))??;
-        let held = Held::new(&tokens).map_err(|e| failed(e.to_string()))?;
+        let held = CachedCredentials::new(&tokens).map_err(|e| failed(e.to_string()))?;
         let fixed = held.fixed.clone();
         self.with_held(|last| *last = held);
         Ok(fixed)
@@ -120,7 +121,7 @@ impl Credentials for StoredCredentials {
             return Ok(None);
         }
         let version = self.with_held(|held| held.version);
-        let need = Need { after: Some(version), is_asked_for: false };
+        let need = RequiredTokens { after: Some(version), is_asked_for: false };
         self.renewed(need).await?.authorization(slot).await
     }
 }

@@ -10,7 +10,7 @@ use storage::connections::Connection;
 
 use crate::app::App;
 use crate::app::throttle_limit::LONGEST_MS;
-use crate::connections::call_target::Target;
+use crate::connections::call_target::CallTarget;
 use crate::connections::refusal;
 
 /// How an error of ours begins that no provider was asked for: `is_held`.
@@ -39,7 +39,7 @@ pub async fn check(app: &App, connection: &Connection) -> Result<()> {
 }
 
 /// The error of a call that is not made. None: it may be made.
-pub async fn refusal_of(app: &App, target: &Target<'_>) -> Option<runtime::Error> {
+pub async fn refusal_of(app: &App, target: &CallTarget<'_>) -> Option<runtime::Error> {
     match until(app, target.tenant, target.connection_id).await {
         Ok(until) => until.map(|until| held(app, until)),
         Err(e) => Some(runtime::Error::new(Code::Host, format!("{e:#}"))),
@@ -59,7 +59,7 @@ pub fn is_held(e: &runtime::Error) -> bool {
 }
 
 /// Keeps what a call says of how long the provider wants to be left alone. An answer without a Retry-After says nothing of that.
-pub async fn note(app: &App, target: &Target<'_>, outcome: &Result<Answer, runtime::Error>) {
+pub async fn note(app: &App, target: &CallTarget<'_>, outcome: &Result<Answer, runtime::Error>) {
     let Err(e) = outcome else { return };
     // Other errors that pass may have a time to wait that is not the provider's, such as that of a token endpoint.
     let is_asked =

@@ -2,7 +2,7 @@
 
 use model::Instant;
 
-use crate::connections::credentials::Given;
+use crate::connections::credentials::GivenCredentials;
 
 /// Before its end by so much, ms, an access token is not used any more: a request takes time, and clocks differ. Of a token with a short
 /// life: a tenth of it.
@@ -21,7 +21,7 @@ pub struct TokenLife {
 
 impl TokenLife {
     /// None: it is not known when the token is over.
-    pub fn of(given: &Given) -> Option<TokenLife> {
+    pub fn of(given: &GivenCredentials) -> Option<TokenLife> {
         let expires_at = given.expires_at?.as_millis();
         let issued_at = given.issued_at.map_or(expires_at.saturating_sub(USUAL_MS), Instant::as_millis);
         Some(TokenLife { issued_at, expires_at })
@@ -65,10 +65,10 @@ mod tests {
     use super::*;
 
     fn life(issued_at: Option<i64>, expires_at: i64) -> TokenLife {
-        let given = Given {
+        let given = GivenCredentials {
             issued_at: issued_at.map(Instant::from_millis),
             expires_at: Some(Instant::from_millis(expires_at)),
-            ..Given::default()
+            ..GivenCredentials::default()
         };
         TokenLife::of(&given).unwrap()
     }
@@ -79,7 +79,7 @@ mod tests {
             assert!(token.is_fresh(end - 1) && !token.is_fresh(end) && token.is_good(end), "{token:?}");
         }
         assert!(!life(Some(0), 5_000).is_good(5_000));
-        assert!(TokenLife::of(&Given::default()).is_none());
+        assert!(TokenLife::of(&GivenCredentials::default()).is_none());
     }
 
     #[test]

@@ -9,10 +9,11 @@ use base::error::{Code, Error, Refusal, Result};
 use base::tenant::Tenant;
 use runtime::{CredentialsError, ErrorClass};
 use serde_json::{Value, json};
-use storage::connections::{self as table, Connection};
+use storage::connections::Connection;
 use storage::lane::Lane;
 use storage::locked::ConnectionLock;
-use storage::token_refresh::{self as columns, Claim, RefreshState};
+use storage::token_refresh::{Claim, RefreshState};
+use storage::{connections as table, token_refresh as columns};
 
 use crate::app::App;
 use crate::connections::new_tokens::{self, Tokens, is_renewable, renewal};
@@ -38,7 +39,7 @@ const OPERATOR_WAIT_MS: i64 = 5 * 60_000;
 
 /// What tokens are needed.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Need {
+pub struct RequiredTokens {
     /// Others than those of this version, which the provider refuses, or which are to be renewed. None: any that are good.
     pub after: Option<i64>,
     /// Somebody asks for it who may have mended what was wrong: what only the operator can mend is tried at once.
@@ -48,7 +49,11 @@ pub struct Need {
 /// Tokens as they are needed: those that are stored, or new ones, which are stored by then. `connection` may be an older state of the row.
 /// Fails with `Refused` where the account has to be connected again, which the connection's state then says, and with `Unavailable` where
 /// there are none now.
-pub async fn tokens(app: &App, connection: &Connection, need: Need) -> Result<Tokens, CredentialsError> {
+pub async fn tokens(
+    app: &App,
+    connection: &Connection,
+    need: RequiredTokens,
+) -> Result<Tokens, CredentialsError> {
     let (app, tenant, id) = (app.clone(), connection.tenant.clone(), connection.id.clone());
     // Somebody who does not wait any longer does not stop it: at many providers tokens that are not stored end the grant.
     let work = Lane::current().spawn(async move { alone(&app, &tenant, &id, need).await });
@@ -59,7 +64,12 @@ pub async fn tokens(app: &App, connection: &Connection, need: Need) -> Result<To
     }
 }
 
-async fn alone(app: &App, tenant: &Tenant, id: &str, need: Need) -> Result<Tokens, CredentialsError> {
+async fn alone(
+    app: &App,
+    tenant: &Tenant,
+    id: &str,
+    need: RequiredTokens,
+) -> Result<Tokens, CredentialsError> {
     let _alone = app.locks.lock(&format!("token:{id}")).await;
     for _ in 0..ROUNDS {
         if let Some(tokens) = attempt(app, tenant, id, need).await? {
@@ -74,7 +84,7 @@ async fn attempt(
     app: &App,
     tenant: &Tenant,
     id: &str,
-    need: Need,
+    need: RequiredTokens,
 ) -> Result<Option<Tokens>, CredentialsError> {
     let failed = |e: anyhow::Error| internal(id, format!("{e:#}"));
     let Some(row) = table::find(app.db.reader(), tenant, id).await.map_err(failed)? else {
@@ -146,7 +156,7 @@ fn internal(id: &str, e: impl Display) -> CredentialsError {
 }
 
 /// Until when the authorization server is not asked, ms since 1970, if that is ahead.
-fn held_until(row: &Connection, state: &RefreshState, need: Need, now: i64) -> Option<i64> {
+fn held_until(row: &Connection, state: &RefreshState, need: RequiredTokens, now: i64) -> Option<i64> {
     let until = state.blocked_until.filter(|until| *until > now)?;
     let error = row.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
     let is_operators = error.is_some_and(|e| e["code"] == Code::ProviderError.as_str());
@@ -269,7 +279,7 @@ fn wait_ms(failure: &TokenFailure, failures: i64) -> i64 {
 
 /// What is left to do for a connection whose tokens were looked at in the background. Times in ms since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ahead {
+pub enum RemainingWork {
     /// They are good, and to be renewed then.
     At(i64),
     /// They could not be renewed: it can be tried again then.
@@ -279,27 +289,27 @@ pub enum Ahead {
 }
 
 /// Renews the tokens of a connection if it is time for that.
-pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<Ahead> {
+pub async fn renew_ahead(app: &App, connection: &Connection) -> Result<RemainingWork> {
     let given = credentials::stored(app, connection)?;
     let life = TokenLife::of(&given).filter(|_| is_renewable(&given));
     let Some(life) = life.filter(|_| connection.status != "reauth_required") else {
-        return Ok(Ahead::Never);
+        return Ok(RemainingWork::Never);
     };
     if app.now() < life.earliest_renewal() {
-        return Ok(renewal(app, &given).map_or(Ahead::Never, Ahead::At));
+        return Ok(renewal(app, &given).map_or(RemainingWork::Never, RemainingWork::At));
     }
     // Where the authorization server is not known now, `tokens` finds that out and keeps it.
     let origin = new_tokens::origin(app, connection).await.unwrap_or_default();
     let Some(_turn) = app.renewals.turn(&origin) else {
-        return Ok(Ahead::Held(app.now() + TURN_WAIT_MS));
+        return Ok(RemainingWork::Held(app.now() + TURN_WAIT_MS));
     };
-    let need = Need { after: Some(connection.credentials_version), is_asked_for: false };
+    let need = RequiredTokens { after: Some(connection.credentials_version), is_asked_for: false };
     Ok(match tokens(app, connection, need).await {
-        Ok(new) => renewal(app, &new.given).map_or(Ahead::Never, Ahead::At),
-        Err(CredentialsError::Refused(_)) => Ahead::Never,
+        Ok(new) => renewal(app, &new.given).map_or(RemainingWork::Never, RemainingWork::At),
+        Err(CredentialsError::Refused(_)) => RemainingWork::Never,
         Err(CredentialsError::Unavailable { retry_after_ms, .. }) => {
             let wait = retry_after_ms.and_then(|ms| i64::try_from(ms).ok()).unwrap_or(FIRST_WAIT_MS);
-            Ahead::Held(app.now() + wait)
+            RemainingWork::Held(app.now() + wait)
         }
     })
 }

@@ -1,7 +1,7 @@
 //! Calls of a connector's optional interface `watch`: a provider is asked to post to this host when something of an account changes. Which
 //! watches there are, their secrets and when they are renewed is decided by the caller; nothing is stored here.
 //!
-//! `target` is `Target::of(app, &connection)`. A connector that lacks the interface fails with `Code::UnsupportedSurface`, one that cannot
+//! `target` is `CallTarget::of(app, &connection)`. A connector that lacks the interface fails with `Code::UnsupportedSurface`, one that cannot
 //! renew with `Code::Unsupported`.
 
 use model::wire::watch::{WatchRenew, WatchStart, WatchStop, Watching};
@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use crate::app::App;
-use crate::connections::call::{self, Op, Options};
-use crate::connections::call_target::Target;
+use crate::connections::call::{self, CallOptions, Op};
+use crate::connections::call_target::CallTarget;
 
 /// Bytes of the id that a provider gives a watch.
 const MAX_EXTERNAL_ID_BYTES: usize = 512;
@@ -24,20 +24,20 @@ pub fn has_watch(connector: &Loaded) -> bool {
 }
 
 /// Starts a watch. The provider may post to `args.address` before this returns. A repeated start needs a new `args.channel`.
-pub async fn start(app: &App, target: &Target<'_>, args: &WatchStart) -> Result<Watching, Error> {
+pub async fn start(app: &App, target: &CallTarget<'_>, args: &WatchStart) -> Result<Watching, Error> {
     let key = format!("{}:start", args.channel);
     checked(mutate(app, target, ("watch.start", key), args).await?)
 }
 
 /// Prolongs a watch. Failure `Code::Unsupported`: the provider cannot; another one has to be started. Failure `Code::NotFound`: the provider
 /// does not know the watch any more.
-pub async fn renew(app: &App, target: &Target<'_>, args: &WatchRenew) -> Result<Watching, Error> {
+pub async fn renew(app: &App, target: &CallTarget<'_>, args: &WatchRenew) -> Result<Watching, Error> {
     let key = format!("{}:renew:{}", args.channel, args.wanted_until);
     checked(mutate(app, target, ("watch.renew", key), args).await?)
 }
 
 /// Ends a watch. One that the provider does not know, or whose connector cannot stop it, counts as ended.
-pub async fn stop(app: &App, target: &Target<'_>, args: &WatchStop) -> Result<(), Error> {
+pub async fn stop(app: &App, target: &CallTarget<'_>, args: &WatchStop) -> Result<(), Error> {
     let key = format!("{}:stop", args.channel);
     let stopped: Result<IgnoredAny, Error> = mutate(app, target, ("watch.stop", key), args).await;
     match stopped {
@@ -49,12 +49,13 @@ pub async fn stop(app: &App, target: &Target<'_>, args: &WatchStop) -> Result<()
 /// One operation of `watch.mutate`, which no request of the API waits for.
 async fn mutate<A: Serialize + Sync, R: DeserializeOwned + Send>(
     app: &App,
-    target: &Target<'_>,
+    target: &CallTarget<'_>,
     (name, idempotency_key): (&'static str, String),
     args: &A,
 ) -> Result<R, Error> {
     let op = Op { surface: Surface::Watch, verb: Verb::Mutate, name };
-    let options = Options { idempotency_key: Some(idempotency_key), background: true, ..Options::default() };
+    let options =
+        CallOptions { idempotency_key: Some(idempotency_key), background: true, ..CallOptions::default() };
     let reply: call::Reply<R> = call::run(app, target, op, args, options).await?;
     Ok(reply.body)
 }

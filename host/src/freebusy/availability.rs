@@ -14,10 +14,10 @@ use scheduling::slots::{self, Group, Layout, Search, Time};
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::connections::request_context::Asker;
-use crate::freebusy::busy::Busy;
-use crate::freebusy::gather::{self, Whose};
-use crate::freebusy::question::Question;
+use crate::connections::request_context::RequestContext;
+use crate::freebusy::busy::BusyStretch;
+use crate::freebusy::gather::{self, BusyOwner};
+use crate::freebusy::question::BusyQuery;
 use crate::freebusy::{DAY_MS, check_calendar_ids, missing, range, require, unexpanded, zone};
 
 const MINUTE_MS: i64 = 60_000;
@@ -47,10 +47,14 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 }
 
 /// Answers a query.
-pub async fn answer(app: &App, asker: &Asker, query: &AvailabilityQuery) -> Result<AvailabilityAnswer> {
+pub async fn answer(
+    app: &App,
+    asker: &RequestContext,
+    query: &AvailabilityQuery,
+) -> Result<AvailabilityAnswer> {
     let plan = Plan::of(query)?;
     let reach = plan.buffers.0.max(plan.buffers.1);
-    let question = Question {
+    let question = BusyQuery {
         ranges: plan.periods.widen(reach, reach),
         zone: plan.zone.clone(),
         // Contract silent: this query has no `tentativeAsBusy`. What may take place is not offered to others.
@@ -63,8 +67,9 @@ pub async fn answer(app: &App, asker: &Asker, query: &AvailabilityQuery) -> Resu
     let now = app.now();
     let busy_count = answers.iter().flatten().map(Vec::len).sum();
     let find = || {
-        let busy_of =
-            |whose: &Whose| targets.iter().position(|t| t == whose).and_then(|i| answers[i].as_ref().ok());
+        let busy_of = |whose: &BusyOwner| {
+            targets.iter().position(|t| t == whose).and_then(|i| answers[i].as_ref().ok())
+        };
         let search = plan.search(now, busy_of);
         let times = match query.response_format {
             AvailabilityFormat::Slots => slots::slots(&search, Layout::Apart),
@@ -92,10 +97,13 @@ fn available(time: Time) -> AvailableTime {
     }
 }
 
-fn unavailable(targets: &[Whose], answers: &[Result<Vec<Busy>, TargetError>]) -> Vec<UnavailableMember> {
+fn unavailable(
+    targets: &[BusyOwner],
+    answers: &[Result<Vec<BusyStretch>, TargetError>],
+) -> Vec<UnavailableMember> {
     let mut out: Vec<UnavailableMember> = Vec::new();
     for (target, answer) in targets.iter().zip(answers) {
-        if let (Whose::Calendars { connection_id, .. }, Err(e)) = (target, answer)
+        if let (BusyOwner::Calendars { connection_id, .. }, Err(e)) = (target, answer)
             && !out.iter().any(|u| u.connection_id == *connection_id)
         {
             out.push(UnavailableMember { connection_id: connection_id.clone(), code: e.code });
@@ -106,13 +114,13 @@ fn unavailable(targets: &[Whose], answers: &[Result<Vec<Busy>, TargetError>]) ->
 
 /// One for each connection that has series which cannot be expanded.
 fn warnings(
-    targets: &[Whose],
-    answers: &[Result<Vec<Busy>, TargetError>],
+    targets: &[BusyOwner],
+    answers: &[Result<Vec<BusyStretch>, TargetError>],
     ranges: &Intervals,
 ) -> Vec<Warning> {
     let mut out: Vec<Warning> = Vec::new();
     for (target, answer) in targets.iter().zip(answers) {
-        if let (Whose::Calendars { connection_id, .. }, Ok(found)) = (target, answer) {
+        if let (BusyOwner::Calendars { connection_id, .. }, Ok(found)) = (target, answer) {
             for warning in unexpanded(found, ranges, connection_id) {
                 if !out.contains(&warning) {
                     out.push(warning);
@@ -139,7 +147,7 @@ struct Plan {
 
 #[derive(Debug)]
 struct Person {
-    whose: Whose,
+    whose: BusyOwner,
     connection_id: String,
     /// None: open at all times.
     hours: Option<Vec<Hours>>,
@@ -190,8 +198,8 @@ impl Plan {
     }
 
     /// Everybody who is to be asked, each once.
-    fn targets(&self) -> Vec<Whose> {
-        let mut out: Vec<Whose> = Vec::new();
+    fn targets(&self) -> Vec<BusyOwner> {
+        let mut out: Vec<BusyOwner> = Vec::new();
         for person in self.groups.iter().flat_map(|(people, _)| people) {
             if !out.contains(&person.whose) {
                 out.push(person.whose.clone());
@@ -200,7 +208,11 @@ impl Plan {
         out
     }
 
-    fn search<'a>(&self, now_ms: i64, busy_of: impl Fn(&Whose) -> Option<&'a Vec<Busy>>) -> Search {
+    fn search<'a>(
+        &self,
+        now_ms: i64,
+        busy_of: impl Fn(&BusyOwner) -> Option<&'a Vec<BusyStretch>>,
+    ) -> Search {
         let mut hours: Vec<Interval> = Vec::new();
         let mut group = |(people, required): &(Vec<Person>, usize)| {
             let mut member = |person: &Person| {
@@ -355,7 +367,7 @@ fn person(path: &str, member: &Member, shared: Option<&[Hours]>, zone: &Zone) ->
         Some(rows) => hours(&format!("{path}.openHours"), rows, zone)?,
         None => shared.map(<[Hours]>::to_vec),
     };
-    let whose = Whose::Calendars {
+    let whose = BusyOwner::Calendars {
         connection_id: member.connection_id.clone(),
         calendar_ids: member.calendar_ids.clone(),
     };

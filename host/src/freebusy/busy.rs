@@ -11,7 +11,7 @@ use scheduling::interval::{Interval, Intervals};
 
 /// A stretch of busy time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Busy {
+pub struct BusyStretch {
     pub at: Interval,
     pub show_as: ShowAs,
     pub event_id: Option<String>,
@@ -103,11 +103,11 @@ const STRENGTHS: [ShowAs; 4] = [ShowAs::Oof, ShowAs::Busy, ShowAs::WorkingElsewh
 
 /// Busy times without details, those that overlap or touch each other and show as the same joined into one, so that a crowded calendar costs
 /// no more than its time has parts. A series that cannot be expanded stays by itself, for its warning.
-pub fn joined(busy: Vec<Busy>) -> Vec<Busy> {
-    let (mut known, unknown): (Vec<Busy>, Vec<Busy>) =
+pub fn joined(busy: Vec<BusyStretch>) -> Vec<BusyStretch> {
+    let (mut known, unknown): (Vec<BusyStretch>, Vec<BusyStretch>) =
         busy.into_iter().filter(|b| !b.at.is_empty()).partition(|b| b.unexpanded.is_none());
     known.sort_unstable_by_key(|b| (STRENGTHS.iter().position(|s| *s == b.show_as), b.at));
-    let mut out: Vec<Busy> = Vec::new();
+    let mut out: Vec<BusyStretch> = Vec::new();
     for next in known {
         match out.last_mut() {
             Some(last) if last.show_as == next.show_as && next.at.start <= last.at.end => {
@@ -142,7 +142,7 @@ pub fn limited(mut times: Vec<BusyTime>, most: usize) -> (Vec<BusyTime>, Option<
 /// Busy times as they are answered: sorted, inside `range`, without overlap.
 // Contract silent: what shows where an appointment and a tentative one overlap. The stronger one, so that no two intervals
 // overlap and each still tells what it is.
-pub fn merged(busy: &[Busy], range: Interval) -> Vec<BusyTime> {
+pub fn merged(busy: &[BusyStretch], range: Interval) -> Vec<BusyTime> {
     let mut taken = Intervals::default();
     let mut out: Vec<(Interval, ShowAs)> = Vec::new();
     for strength in STRENGTHS {
@@ -164,11 +164,12 @@ pub fn merged(busy: &[Busy], range: Interval) -> Vec<BusyTime> {
 
 /// The same with details: one per event, so they can overlap.
 // Contract silent: how details and merging go together. Two events in one interval would hide which is when.
-pub fn detailed(busy: Vec<Busy>, range: Interval) -> Vec<BusyTime> {
-    let mut out: Vec<Busy> = busy.into_iter().map(|b| Busy { at: b.at.clip(range), ..b }).collect();
+pub fn detailed(busy: Vec<BusyStretch>, range: Interval) -> Vec<BusyTime> {
+    let mut out: Vec<BusyStretch> =
+        busy.into_iter().map(|b| BusyStretch { at: b.at.clip(range), ..b }).collect();
     out.retain(|b| !b.at.is_empty());
     out.sort_by(|a, b| (a.at, &a.event_id).cmp(&(b.at, &b.event_id)));
-    let time = |b: Busy| BusyTime {
+    let time = |b: BusyStretch| BusyTime {
         start: Instant::from_millis(b.at.start),
         end: Instant::from_millis(b.at.end),
         show_as: b.show_as,
@@ -260,8 +261,8 @@ mod tests {
         assert_eq!(at("Asia/Kathmandu"), kathmandu);
     }
 
-    fn busy(start: i64, end: i64, show_as: ShowAs, id: &str) -> Busy {
-        Busy {
+    fn busy(start: i64, end: i64, show_as: ShowAs, id: &str) -> BusyStretch {
+        BusyStretch {
             at: Interval::new(start, end),
             show_as,
             event_id: Some(id.into()),
@@ -293,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_expanded_is_joined_with_nothing() {
-        let unknown = Busy { unexpanded: Some("why".into()), ..busy(0, 100, ShowAs::Busy, "b") };
+        let unknown = BusyStretch { unexpanded: Some("why".into()), ..busy(0, 100, ShowAs::Busy, "b") };
         let all = vec![
             busy(40, 60, ShowAs::Busy, "c"),
             unknown.clone(),
@@ -334,7 +335,7 @@ mod tests {
             found in prop::collection::vec((0_i64..200, 0_i64..30, 0_usize..4), 0..60),
             (from, length) in (0_i64..150, 1_i64..100),
         ) {
-            let all: Vec<Busy> =
+            let all: Vec<BusyStretch> =
                 found.iter().map(|(at, length, n)| busy(*at, at + length, STRENGTHS[*n], "x")).collect();
             let range = Interval::new(from, from + length);
             let mut expected: Vec<(i64, i64, ShowAs)> = Vec::new();

@@ -11,9 +11,9 @@ use storage::items::{self, Item};
 use storage::sql::Chunk;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::sync::scope::Scope;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::sync::scope::SyncScope;
 use crate::sync::{self, staleness};
 
 /// Connections that are looked at together.
@@ -30,7 +30,7 @@ pub struct Opened {
 }
 
 /// What is known of a connection before it is opened by itself.
-pub enum Known {
+pub enum PreloadedConnection {
     /// It is open.
     Opened(Opened),
     /// It may be asked, and its calendars are still to be read.
@@ -40,15 +40,15 @@ pub enum Known {
 }
 
 /// Opens a connection of which nothing is known.
-pub async fn open(app: &App, asker: &Asker, (connection_id, scope): (&str, &str)) -> Result<Opened> {
+pub async fn open(app: &App, asker: &RequestContext, (connection_id, scope): (&str, &str)) -> Result<Opened> {
     let connection = asker.connection(app, connection_id, scope).await?;
     open_found(app, asker, connection).await
 }
 
 /// Opens a connection that may be asked.
-pub async fn open_found(app: &App, asker: &Asker, connection: Connection) -> Result<Opened> {
+pub async fn open_found(app: &App, asker: &RequestContext, connection: Connection) -> Result<Opened> {
     let asked_at = app.now();
-    let list = Scope::collections(Kind::Calendar);
+    let list = SyncScope::collections(ResourceKind::Calendar);
     sync::ensure_fresh(app, &connection, &list, asker.no_cache).await?;
     must_be_fresh(app, &connection, &list, asked_at)?;
     let calendars = all_calendars(app, asker, &connection).await?;
@@ -62,16 +62,16 @@ pub async fn open_found(app: &App, asker: &Asker, connection: Connection) -> Res
 /// Only where the database, or what it has, cannot be read.
 pub async fn open_together(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (connection_ids, scope): (&[String], &str),
-) -> Result<HashMap<String, Known>> {
+) -> Result<HashMap<String, PreloadedConnection>> {
     let mut known = HashMap::new();
     let mut looks = Vec::new();
     for (id, found) in connection_ids.iter().zip(asker.connections(app, connection_ids, scope).await?) {
         match found {
             Ok(connection) => looks.push(look(app, asker, connection)),
             Err(e) => {
-                known.insert(id.clone(), Known::Refused(e));
+                known.insert(id.clone(), PreloadedConnection::Refused(e));
             }
         }
     }
@@ -82,8 +82,8 @@ pub async fn open_together(
     for (connection, _) in looked {
         let id = connection.id.clone();
         let of_connection = match calendars.remove(&id) {
-            Some(calendars) => Known::Opened(Opened { connection, calendars }),
-            None => Known::Found(connection),
+            Some(calendars) => PreloadedConnection::Opened(Opened { connection, calendars }),
+            None => PreloadedConnection::Found(connection),
         };
         known.insert(id, of_connection);
     }
@@ -92,25 +92,26 @@ pub async fn open_together(
 
 /// A connection, and whether the list of its calendars is as fresh as `sync::ensure_fresh` makes it. One whose state cannot be read is
 /// opened by itself, and fails there.
-async fn look(app: &App, asker: &Asker, connection: Connection) -> (Connection, bool) {
+async fn look(app: &App, asker: &RequestContext, connection: Connection) -> (Connection, bool) {
     if asker.no_cache {
         return (connection, false);
     }
     let since = app.now() - app.config.freshness_ms;
-    let read = staleness::read_since(app, &connection, &Scope::collections(Kind::Calendar), since).await;
+    let read =
+        staleness::read_since(app, &connection, &SyncScope::collections(ResourceKind::Calendar), since).await;
     (connection, read.is_ok_and(|at| at.is_some()))
 }
 
 /// The calendars of connections, by the connections' ids. A connection is missing if not all of its calendars are in the first page of all.
 async fn calendars_of(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection_ids: &[String],
 ) -> Result<HashMap<String, Vec<(Item, Calendar)>>> {
     if connection_ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
+    let (reader, kind) = (app.db.reader(), ResourceKind::Calendar.as_str());
     let page = items::list_top_of(reader, &asker.tenant, connection_ids, kind, PAGE_OF_MANY).await?;
     let mut found: HashMap<String, Vec<(Item, Calendar)>> = HashMap::new();
     for (id, rows) in by_connection(connection_ids, page) {
@@ -142,7 +143,7 @@ fn by_connection(connection_ids: &[String], page: Chunk<Item>) -> HashMap<String
 
 /// An older copy serves readers while the provider is down; here it could tell a time as free that is not.
 // Contract silent: how old busy times may be. As fresh as any read; a copy that could not be brought up to date is no answer.
-pub fn must_be_fresh(app: &App, connection: &Connection, scope: &Scope, asked_at: i64) -> Result<()> {
+pub fn must_be_fresh(app: &App, connection: &Connection, scope: &SyncScope, asked_at: i64) -> Result<()> {
     let read_at = app.freshness.get(&scope.lock_name(connection));
     if read_at.is_some_and(|at| at >= asked_at - app.config.freshness_ms) {
         return Ok(());
@@ -153,11 +154,15 @@ pub fn must_be_fresh(app: &App, connection: &Connection, scope: &Scope, asked_at
     ))
 }
 
-async fn all_calendars(app: &App, asker: &Asker, connection: &Connection) -> Result<Vec<(Item, Calendar)>> {
+async fn all_calendars(
+    app: &App,
+    asker: &RequestContext,
+    connection: &Connection,
+) -> Result<Vec<(Item, Calendar)>> {
     let mut found = Vec::new();
     let mut after = String::new();
     loop {
-        let (reader, kind) = (app.db.reader(), Kind::Calendar.as_str());
+        let (reader, kind) = (app.db.reader(), ResourceKind::Calendar.as_str());
         let page = items::list_top(reader, &asker.tenant, Some(&connection.id), kind, &after, PAGE).await?;
         let is_last = (page.len() as i64) < PAGE;
         for item in page {

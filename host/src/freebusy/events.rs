@@ -11,12 +11,12 @@ use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
 use crate::app::busy_times_cache::Name;
-use crate::connections::request_context::Asker;
-use crate::freebusy::busy::{self, Busy, Rules};
-use crate::freebusy::question::Question;
+use crate::connections::request_context::RequestContext;
+use crate::freebusy::busy::{self, BusyStretch, Rules};
+use crate::freebusy::question::BusyQuery;
 use crate::resources::events::instance::Instance;
 use crate::resources::events::instances::{MAX_EVENTS, series_between, too_many};
-use crate::resources::events::series::{Budget, Series, Start, Unexpanded};
+use crate::resources::events::series::{ExpansionBudget, Series, Start, UnexpandedRange};
 
 /// Single events read at a time.
 const ROWS: i64 = 500;
@@ -30,11 +30,11 @@ const MAX_IGNORED: usize = 100;
 /// has changed since, else out of the events.
 pub async fn busy_between(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
-    (question, rules): (&Question, &Rules),
+    (question, rules): (&BusyQuery, &Rules),
     range: (i64, i64),
-) -> Result<Vec<Busy>> {
+) -> Result<Vec<BusyStretch>> {
     // Details are asked of few calendars at a time.
     if question.details || question.ignored.len() > MAX_IGNORED {
         return read_between(app, asker, calendar, (question, rules), range).await;
@@ -52,7 +52,7 @@ pub async fn busy_between(
     };
     let (known, mark) = app.busy_times.known(&app.db, (&asker.tenant, app.now()), &name).await?;
     if let Some(times) = known {
-        let busy = |(at, show_as)| Busy { at, show_as, event_id: None, title: None, unexpanded: None };
+        let busy = |(at, show_as)| BusyStretch { at, show_as, event_id: None, title: None, unexpanded: None };
         return Ok(times.iter().copied().map(busy).collect());
     }
     let found = read_between(app, asker, calendar, (question, rules), range).await?;
@@ -66,12 +66,12 @@ pub async fn busy_between(
 /// The same out of the events.
 async fn read_between(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
-    (question, rules): (&Question, &Rules),
+    (question, rules): (&BusyQuery, &Rules),
     range: (i64, i64),
-) -> Result<Vec<Busy>> {
-    let mut found = Times { question, rules, all: Vec::new(), budget: Budget::default() };
+) -> Result<Vec<BusyStretch>> {
+    let mut found = GatheredTimes { question, rules, all: Vec::new(), budget: ExpansionBudget::default() };
     add_events(app, asker, calendar, range, &mut found).await?;
     let (series, exceptions) = series_between(app, asker, calendar, range).await?;
     if series.is_empty() {
@@ -91,10 +91,10 @@ async fn read_between(
 /// Adds the single events of a range, some at a time: of an event no more is kept than its busy time.
 async fn add_events(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
     range: (i64, i64),
-    found: &mut Times<'_>,
+    found: &mut GatheredTimes<'_>,
 ) -> Result<()> {
     let mut after = None;
     let mut count = 0;
@@ -138,14 +138,14 @@ async fn add_events(
 }
 
 /// Busy times as they are gathered.
-struct Times<'a> {
-    question: &'a Question,
+struct GatheredTimes<'a> {
+    question: &'a BusyQuery,
     rules: &'a Rules,
-    all: Vec<Busy>,
-    budget: Budget,
+    all: Vec<BusyStretch>,
+    budget: ExpansionBudget,
 }
 
-impl Times<'_> {
+impl GatheredTimes<'_> {
     fn add_event(&mut self, instance: Instance) {
         if is_ignored(&instance, &self.question.ignored) {
             return;
@@ -162,7 +162,7 @@ impl Times<'_> {
         }
         if self.question.details {
             let (id, title) = what();
-            self.all.push(Busy { at, show_as, event_id: Some(id), title, unexpanded: None });
+            self.all.push(BusyStretch { at, show_as, event_id: Some(id), title, unexpanded: None });
             return;
         }
         match self.all.last_mut() {
@@ -173,7 +173,7 @@ impl Times<'_> {
             {
                 last.at.end = last.at.end.max(at.end);
             }
-            _ => self.all.push(Busy { at, show_as, event_id: None, title: None, unexpanded: None }),
+            _ => self.all.push(BusyStretch { at, show_as, event_id: None, title: None, unexpanded: None }),
         }
     }
 
@@ -239,14 +239,14 @@ impl Times<'_> {
 
     // Contract silent: what shows where nobody knows whether a series takes place. As the series itself does, so never as free, with a
     // warning; and nowhere but where it may take place.
-    fn add_unexpanded(&mut self, event: &Event, id: &str, unexpanded: &Unexpanded, show_as: ShowAs) {
+    fn add_unexpanded(&mut self, event: &Event, id: &str, unexpanded: &UnexpandedRange, show_as: ShowAs) {
         let mut at = Interval::new(unexpanded.range.0, unexpanded.range.1);
         if event.all_day && at.start == event.start.as_millis() {
             // Its days begin elsewhere in another zone.
             at.start = at.start.min(busy::span_of(event, &self.rules.zone).start);
         }
         let details = self.question.details;
-        self.all.push(Busy {
+        self.all.push(BusyStretch {
             at,
             show_as,
             event_id: details.then(|| id.to_owned()),
@@ -305,13 +305,13 @@ mod tests {
         }
     }
 
-    fn march(event: &Event, details: bool) -> Vec<Busy> {
+    fn march(event: &Event, details: bool) -> Vec<BusyStretch> {
         added(event, &[], details, Vec::new())
     }
 
     /// Busy times that are known, and those of a series in March.
-    fn added(event: &Event, exceptions: &[Item], details: bool, all: Vec<Busy>) -> Vec<Busy> {
-        let question = Question {
+    fn added(event: &Event, exceptions: &[Item], details: bool, all: Vec<BusyStretch>) -> Vec<BusyStretch> {
+        let question = BusyQuery {
             ranges: Intervals::default(),
             zone: Zone::utc(),
             tentative_as_busy: true,
@@ -319,7 +319,8 @@ mod tests {
             ignored: HashSet::new(),
         };
         let rules = Rules { attending: false, is_owned: true, zone: Zone::utc(), tentative_as_busy: true };
-        let mut times = Times { question: &question, rules: &rules, all, budget: Budget::default() };
+        let mut times =
+            GatheredTimes { question: &question, rules: &rules, all, budget: ExpansionBudget::default() };
         let row = row(event);
         let series = Series::read(&row, exceptions).unwrap();
         times.add_series(&series, (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z")));
@@ -375,7 +376,7 @@ mod tests {
             let (start, end) = (Instant::from_millis(start), Instant::from_millis(end));
             row(&Event { start, end, original_start: Some(start), recurrence: Vec::new(), ..series("") })
         });
-        let other = Busy {
+        let other = BusyStretch {
             at: Interval::new(0, 1),
             show_as: ShowAs::Busy,
             event_id: None,

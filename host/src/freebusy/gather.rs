@@ -23,10 +23,10 @@ use tokio::sync::OnceCell;
 use crate::app::App;
 use crate::connections;
 use crate::connections::provider_call::fetch;
-use crate::connections::request_context::Asker;
-use crate::freebusy::busy::{self, Busy, Rules};
-use crate::freebusy::calendars::{self, Known, Opened};
-use crate::freebusy::question::Question;
+use crate::connections::request_context::RequestContext;
+use crate::freebusy::busy::{self, BusyStretch, Rules};
+use crate::freebusy::calendars::{self, Opened, PreloadedConnection};
+use crate::freebusy::question::BusyQuery;
 use crate::freebusy::{DAY_MS, events};
 use crate::resources::events::instances::too_many;
 use crate::sync;
@@ -42,7 +42,7 @@ const MAX_HELD: usize = 1_000_000;
 
 /// Whose time.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Whose {
+pub enum BusyOwner {
     /// Calendars of a connection; without a list, all that count as busy.
     Calendars { connection_id: String, calendar_ids: Option<Vec<String>> },
     /// Somebody's address, seen through a connection.
@@ -50,9 +50,9 @@ pub enum Whose {
 }
 
 /// What one request has read by its name, so that what several targets name is read once, and once failed stays so.
-struct Readings<T>(Mutex<HashMap<String, Reading<T>>>);
+struct Readings<T>(Mutex<HashMap<String, BusyRead<T>>>);
 
-type Reading<T> = Arc<OnceCell<Result<Arc<T>, TargetError>>>;
+type BusyRead<T> = Arc<OnceCell<Result<Arc<T>, TargetError>>>;
 
 impl<T> Default for Readings<T> {
     fn default() -> Self {
@@ -75,50 +75,57 @@ impl<T> Readings<T> {
 
 /// What the targets of one request share.
 #[derive(Default)]
-struct Shared {
+struct SharedTargets {
     /// What was found out of many connections at once, until each is opened.
-    known: Mutex<HashMap<String, Known>>,
+    known: Mutex<HashMap<String, PreloadedConnection>>,
     connections: Readings<Opened>,
     /// By their ids.
-    calendars: Readings<Vec<Busy>>,
+    calendars: Readings<Vec<BusyStretch>>,
     /// Busy times that were read and copied.
     held: AtomicUsize,
 }
 
-impl Shared {
+impl SharedTargets {
     /// With what can be known of all connections of the targets at once.
-    async fn of(app: &App, asker: &Asker, question: &Question, targets: &[Whose]) -> Shared {
-        let connection_id = |whose: &Whose| match whose {
-            Whose::Calendars { connection_id, .. } => Some(connection_id.clone()),
-            Whose::Person { .. } => None,
+    async fn of(
+        app: &App,
+        asker: &RequestContext,
+        question: &BusyQuery,
+        targets: &[BusyOwner],
+    ) -> SharedTargets {
+        let connection_id = |whose: &BusyOwner| match whose {
+            BusyOwner::Calendars { connection_id, .. } => Some(connection_id.clone()),
+            BusyOwner::Person { .. } => None,
         };
         let ids: BTreeSet<String> = targets.iter().filter_map(connection_id).collect();
         let ids: Vec<String> = ids.into_iter().collect();
         if ids.len() < 2 {
-            return Shared::default();
+            return SharedTargets::default();
         }
         // What cannot be read together is read one by one, and only what cannot be read so is an error.
         let known = calendars::open_together(app, asker, (&ids, scope(question))).await.unwrap_or_else(|e| {
             tracing::warn!(error = %e, "connections could not be read together");
             HashMap::new()
         });
-        Shared { known: Mutex::new(known), ..Shared::default() }
+        SharedTargets { known: Mutex::new(known), ..SharedTargets::default() }
     }
 
     /// Opens a connection, as far as that was not done.
     async fn open(
         &self,
         app: &App,
-        asker: &Asker,
-        question: &Question,
+        asker: &RequestContext,
+        question: &BusyQuery,
         connection_id: &str,
     ) -> Result<Opened> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(connection_id);
         match known {
             None => calendars::open(app, asker, (connection_id, scope(question))).await,
-            Some(Known::Opened(opened)) => Ok(opened),
-            Some(Known::Found(connection)) => calendars::open_found(app, asker, connection).await,
-            Some(Known::Refused(e)) => Err(e),
+            Some(PreloadedConnection::Opened(opened)) => Ok(opened),
+            Some(PreloadedConnection::Found(connection)) => {
+                calendars::open_found(app, asker, connection).await
+            }
+            Some(PreloadedConnection::Refused(e)) => Err(e),
         }
     }
 
@@ -133,11 +140,11 @@ impl Shared {
 /// read once.
 pub async fn busy_of(
     app: &App,
-    asker: &Asker,
-    question: &Question,
-    targets: &[Whose],
-) -> Vec<Result<Vec<Busy>, TargetError>> {
-    let shared = Shared::of(app, asker, question, targets).boxed().await;
+    asker: &RequestContext,
+    question: &BusyQuery,
+    targets: &[BusyOwner],
+) -> Vec<Result<Vec<BusyStretch>, TargetError>> {
+    let shared = SharedTargets::of(app, asker, question, targets).boxed().await;
     // Collected first: a stream over a closure that borrows would not be `Send`.
     let answers: Vec<_> = targets.iter().map(|whose| one(app, asker, question, &shared, whose)).collect();
     stream::iter(answers).buffered(CONCURRENT_TARGETS).collect().await
@@ -146,12 +153,12 @@ pub async fn busy_of(
 /// The same for a caller who does not wait for all: a target that was not read by `until` is `provider_unavailable`.
 pub async fn busy_by(
     app: &App,
-    asker: &Asker,
-    question: &Question,
-    targets: &[Whose],
+    asker: &RequestContext,
+    question: &BusyQuery,
+    targets: &[BusyOwner],
     until: tokio::time::Instant,
-) -> Vec<Result<Vec<Busy>, TargetError>> {
-    let shared = Shared::of(app, asker, question, targets).boxed();
+) -> Vec<Result<Vec<BusyStretch>, TargetError>> {
+    let shared = SharedTargets::of(app, asker, question, targets).boxed();
     // Where that takes too long, so does everything else.
     let shared = tokio::time::timeout_at(until, shared).await.unwrap_or_default();
     let answers: Vec<_> = targets
@@ -169,17 +176,17 @@ fn late() -> TargetError {
 
 async fn one(
     app: &App,
-    asker: &Asker,
-    question: &Question,
-    shared: &Shared,
-    whose: &Whose,
-) -> Result<Vec<Busy>, TargetError> {
+    asker: &RequestContext,
+    question: &BusyQuery,
+    shared: &SharedTargets,
+    whose: &BusyOwner,
+) -> Result<Vec<BusyStretch>, TargetError> {
     let found = match whose {
-        Whose::Calendars { connection_id, calendar_ids } => {
+        BusyOwner::Calendars { connection_id, calendar_ids } => {
             let named = (connection_id.as_str(), calendar_ids.as_deref());
             of_connection(app, asker, question, shared, named).await?
         }
-        Whose::Person { email, connection_id } => {
+        BusyOwner::Person { email, connection_id } => {
             let found = of_person(app, asker, question, email, connection_id).await;
             found.map_err(|e| target_error(&e))?
         }
@@ -212,17 +219,17 @@ fn target_error(e: &Error) -> TargetError {
     TargetError { code, message: refusal.message.clone() }
 }
 
-fn scope(question: &Question) -> &'static str {
+fn scope(question: &BusyQuery) -> &'static str {
     if question.details { "calendar.read" } else { "calendar.freebusy" }
 }
 
 async fn of_person(
     app: &App,
-    asker: &Asker,
-    question: &Question,
+    asker: &RequestContext,
+    question: &BusyQuery,
     email: &str,
     connection_id: &str,
-) -> Result<Vec<Busy>> {
+) -> Result<Vec<BusyStretch>> {
     let connection = asker.connection(app, connection_id, scope(question)).await?;
     let request = FreeBusyRequest { email: Some(email.to_owned()), ..FreeBusyRequest::default() };
     from_provider(app, asker, &connection, question, request).await
@@ -230,11 +237,11 @@ async fn of_person(
 
 async fn of_connection(
     app: &App,
-    asker: &Asker,
-    question: &Question,
-    shared: &Shared,
+    asker: &RequestContext,
+    question: &BusyQuery,
+    shared: &SharedTargets,
     (connection_id, calendar_ids): (&str, Option<&[String]>),
-) -> Result<Vec<Busy>, TargetError> {
+) -> Result<Vec<BusyStretch>, TargetError> {
     let open = shared.open(app, asker, question, connection_id).boxed();
     let opened = shared.connections.get(connection_id, open).await?;
     let connection = &opened.connection;
@@ -252,11 +259,11 @@ async fn of_connection(
             shared.calendars.get(&item.id, read.boxed())
         })
         .collect();
-    let read: Vec<Arc<Vec<Busy>>> =
+    let read: Vec<Arc<Vec<BusyStretch>>> =
         stream::iter(answers).buffered(CONCURRENT_CALENDARS).try_collect().await?;
     let count = read.iter().map(|busy| busy.len()).sum();
     shared.hold(count).map_err(|e| target_error(&e))?;
-    let mut busy: Vec<Busy> = read.iter().flat_map(|busy| busy.iter().cloned()).collect();
+    let mut busy: Vec<BusyStretch> = read.iter().flat_map(|busy| busy.iter().cloned()).collect();
     if !hidden.is_empty() {
         let collections = hidden.into_iter().map(|(item, _)| item.external_id.clone()).collect();
         let request = FreeBusyRequest { collections, ..FreeBusyRequest::default() };
@@ -283,12 +290,12 @@ fn chosen<'a>(all: &'a [(Item, Calendar)], ids: Option<&[String]>) -> Result<Vec
 
 async fn of_calendar(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    question: &Question,
+    question: &BusyQuery,
     calendar: &Item,
     body: &Calendar,
-) -> Result<Vec<Busy>> {
+) -> Result<Vec<BusyStretch>> {
     let rules = Rules {
         attending: body.include_in_availability == IncludeInAvailability::Attending,
         is_owned: body.is_owned,
@@ -313,11 +320,11 @@ async fn of_calendar(
 /// The provider's own free/busy, range by range.
 async fn from_provider(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    question: &Question,
+    question: &BusyQuery,
     request: FreeBusyRequest,
-) -> Result<Vec<Busy>> {
+) -> Result<Vec<BusyStretch>> {
     let mut found = Vec::new();
     for range in question.ranges.iter() {
         let (start, end) = (Instant::from_millis(range.start), Instant::from_millis(range.end));
@@ -329,7 +336,7 @@ async fn from_provider(
     Ok(found)
 }
 
-fn of_interval(busy: &BusyInterval, tentative_as_busy: bool) -> Option<Busy> {
+fn of_interval(busy: &BusyInterval, tentative_as_busy: bool) -> Option<BusyStretch> {
     use model::calendar::ShowAs;
     let counts = match busy.show_as {
         ShowAs::Free => false,
@@ -337,7 +344,7 @@ fn of_interval(busy: &BusyInterval, tentative_as_busy: bool) -> Option<Busy> {
         ShowAs::Busy | ShowAs::Oof | ShowAs::WorkingElsewhere => true,
     };
     let at = Interval::new(busy.start.as_millis(), busy.end.as_millis());
-    counts.then_some(Busy { at, show_as: busy.show_as, event_id: None, title: None, unexpanded: None })
+    counts.then_some(BusyStretch { at, show_as: busy.show_as, event_id: None, title: None, unexpanded: None })
 }
 
 #[cfg(test)]
@@ -346,7 +353,7 @@ mod tests {
 
     #[test]
     fn a_request_holds_no_more_busy_times_than_it_may() {
-        let shared = Shared::default();
+        let shared = SharedTargets::default();
         assert!(shared.hold(MAX_HELD - 1).is_ok() && shared.hold(1).is_ok());
         let refused = shared.hold(1).err().and_then(|e| e.code());
         assert_eq!(refused, Some(Code::RangeTooLarge));

@@ -17,7 +17,7 @@ use scheduling::hours::Zone;
 use scheduling::interval::{Interval, Intervals};
 use serde_json::{Map, Value};
 
-use crate::freebusy::busy::Busy;
+use crate::freebusy::busy::BusyStretch;
 
 const DAY_MS: i64 = 24 * 60 * 60_000;
 
@@ -62,7 +62,7 @@ fn range(start: (&str, model::Instant), end: (&str, model::Instant)) -> Result<I
 
 /// Warnings about series whose time in these ranges counts though nobody knows when they take place, each once. `target` is what stands
 /// for the target where the caller may not see events.
-fn unexpanded(found: &[Busy], ranges: &Intervals, target: &str) -> Vec<Warning> {
+fn unexpanded(found: &[BusyStretch], ranges: &Intervals, target: &str) -> Vec<Warning> {
     const MAX: usize = 20;
     let mut out: Vec<Warning> = Vec::new();
     for busy in found {

@@ -10,11 +10,11 @@ use scheduling::interval::{Interval, Intervals};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::app::{App, page_cache};
-use crate::connections::request_context::Asker;
-use crate::freebusy::gather::{self, Whose};
-use crate::freebusy::question::Question;
+use crate::connections::request_context::RequestContext;
+use crate::freebusy::gather::{self, BusyOwner};
+use crate::freebusy::question::BusyQuery;
 use crate::freebusy::{DAY_MS, busy, check_calendar_ids, missing, range, require, unexpanded, zone};
 
 /// Longest range.
@@ -34,7 +34,7 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 
 /// The answer, as it is rendered: `FreeBusyAnswer` with the warnings of the query before its own.
 #[derive(Serialize)]
-struct Rendered {
+struct RenderedAnswer {
     data: Vec<FreeBusyResult>,
     complete: bool,
     warnings: Vec<Value>,
@@ -43,10 +43,10 @@ struct Rendered {
 /// Answers a query. `warnings` are those of its body.
 pub async fn answer(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     query: FreeBusyQuery,
     mut warnings: Vec<Value>,
-) -> Result<Answer> {
+) -> Result<StoredResponse> {
     let range = range(("start", query.start), ("end", query.end))?;
     if range.len_ms() > MAX_RANGE_MS {
         let message = "start and end may be at most 92 days apart; ask for a shorter range";
@@ -54,7 +54,7 @@ pub async fn answer(
     }
     let zone = zone("timeZone", query.time_zone.as_deref())?.unwrap_or_else(Zone::utc);
     let distinct = Distinct::of(checked(&query.targets)?);
-    let question = Question {
+    let question = BusyQuery {
         ranges: Intervals::from(range),
         zone,
         tentative_as_busy: query.tentative_as_busy,
@@ -67,7 +67,7 @@ pub async fn answer(
     let answers = distinct.numbers.into_iter().zip(answers).collect();
     let render = || render(&query.targets, answers, (&question, range), warnings);
     let text = app.compute.run(&asker.tenant.application_id, bytes, render).await?;
-    Ok(Answer::ok(text))
+    Ok(StoredResponse::ok(text))
 }
 
 /// What a query asks for, each target once.
@@ -77,12 +77,12 @@ pub async fn answer(
 struct Distinct {
     /// The first target that names each, by its number in the query.
     numbers: Vec<usize>,
-    whose: Vec<Whose>,
+    whose: Vec<BusyOwner>,
     warnings: Vec<Value>,
 }
 
 impl Distinct {
-    fn of(targets: Vec<Whose>) -> Distinct {
+    fn of(targets: Vec<BusyOwner>) -> Distinct {
         let mut out = Distinct::default();
         for (number, whose) in targets.into_iter().enumerate() {
             let known = out.whose.iter().position(|known| *known == whose);
@@ -104,8 +104,8 @@ impl Distinct {
 }
 
 /// About how many bytes busy times have in an answer.
-fn bytes_of(found: &[busy::Busy]) -> usize {
-    let one = |b: &busy::Busy| {
+fn bytes_of(found: &[busy::BusyStretch]) -> usize {
+    let one = |b: &busy::BusyStretch| {
         let title = b.title.as_ref().map_or(0, |title| title.len());
         TIME_BYTES + b.event_id.as_ref().map_or(0, String::len) + title
     };
@@ -115,8 +115,8 @@ fn bytes_of(found: &[busy::Busy]) -> usize {
 /// The text of an answer, of the distinct targets by their numbers.
 fn render(
     targets: &[FreeBusyTarget],
-    answers: Vec<(usize, Result<Vec<busy::Busy>, TargetError>)>,
-    (question, range): (&Question, Interval),
+    answers: Vec<(usize, Result<Vec<busy::BusyStretch>, TargetError>)>,
+    (question, range): (&BusyQuery, Interval),
     mut warnings: Vec<Value>,
 ) -> Result<String> {
     let complete = answers.iter().all(|(_, answer)| answer.is_ok());
@@ -153,7 +153,7 @@ fn render(
         warnings.extend(from.map(|from| joined_warning(from, &name)));
         data.push(FreeBusyResult { target, status: TargetStatus::Ok, busy, error: None });
     }
-    Ok(serde_json::to_string(&Rendered { data, complete, warnings })?)
+    Ok(serde_json::to_string(&RenderedAnswer { data, complete, warnings })?)
 }
 
 fn joined_warning(from: Instant, target: &str) -> Value {
@@ -171,7 +171,7 @@ fn room_for(bytes: usize, more: usize) -> Result<usize> {
     Err(invalid(Code::RangeTooLarge, "end", message))
 }
 
-fn checked(targets: &[FreeBusyTarget]) -> Result<Vec<Whose>> {
+fn checked(targets: &[FreeBusyTarget]) -> Result<Vec<BusyOwner>> {
     if targets.is_empty() || targets.len() > MAX_TARGETS {
         let code = if targets.is_empty() { Code::MissingField } else { Code::InvalidParameter };
         return Err(invalid(
@@ -183,7 +183,7 @@ fn checked(targets: &[FreeBusyTarget]) -> Result<Vec<Whose>> {
     targets.iter().enumerate().map(|(i, target)| whose(&format!("targets[{i}]"), target)).collect()
 }
 
-fn whose(path: &str, target: &FreeBusyTarget) -> Result<Whose> {
+fn whose(path: &str, target: &FreeBusyTarget) -> Result<BusyOwner> {
     let conflict = |field: &str, message: &str| {
         let field = format!("{path}.{field}");
         invalid(Code::ConflictingFields, field.clone(), format!("{field}: {message}"))
@@ -211,7 +211,7 @@ fn whose(path: &str, target: &FreeBusyTarget) -> Result<Whose> {
                 ids.sort_unstable();
                 ids.dedup();
             }
-            Ok(Whose::Calendars { connection_id: connection_id.clone(), calendar_ids })
+            Ok(BusyOwner::Calendars { connection_id: connection_id.clone(), calendar_ids })
         }
         (None, Some(email)) => {
             if target.calendar_ids.is_some() {
@@ -228,7 +228,7 @@ fn whose(path: &str, target: &FreeBusyTarget) -> Result<Whose> {
                 let message = format!("{field} must be one address, such as ada@example.com");
                 return Err(invalid(Code::InvalidParameter, field, message));
             }
-            Ok(Whose::Person { email: email.clone(), connection_id: via.clone() })
+            Ok(BusyOwner::Person { email: email.clone(), connection_id: via.clone() })
         }
     }
 }
@@ -310,14 +310,14 @@ mod tests {
     #[test]
     fn an_answer_with_details_is_measured_before_they_are_written_out() {
         let title: std::sync::Arc<str> = "x".repeat(500_000).into();
-        let busy = |hour: i64| busy::Busy {
+        let busy = |hour: i64| busy::BusyStretch {
             at: Interval::new(hour * 3_600_000, (hour + 1) * 3_600_000),
             show_as: model::calendar::ShowAs::Busy,
             event_id: Some(format!("evt_1_{hour}")),
             title: Some(title.clone()),
             unexpanded: None,
         };
-        let question = |details| Question {
+        let question = |details| BusyQuery {
             ranges: Intervals::default(),
             zone: Zone::utc(),
             tentative_as_busy: true,

@@ -7,7 +7,7 @@ use scheduling::interval::Intervals;
 
 /// What is asked of every target.
 #[derive(Clone, Debug)]
-pub struct Question {
+pub struct BusyQuery {
     /// Busy times that overlap these are read; some beside them are found too.
     pub ranges: Intervals,
     /// The zone of all-day events in calendars without one.

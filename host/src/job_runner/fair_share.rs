@@ -15,10 +15,10 @@ pub type Share = (bool, String);
 
 /// What applications have and had of each pool.
 #[derive(Debug, Default)]
-pub struct Shares(BTreeMap<Share, Served>);
+pub struct Shares(BTreeMap<Share, ServedCounts>);
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Served {
+struct ServedCounts {
     /// Turns under way.
     running: usize,
     /// How long its turns took.
@@ -27,7 +27,7 @@ struct Served {
     waits: bool,
 }
 
-impl Served {
+impl ServedCounts {
     fn is_active(self) -> bool {
         self.running > 0 || self.waits
     }

@@ -25,12 +25,12 @@ pub struct JobKind {
     /// When a job that failed is tried again.
     pub retry: RetryDelay,
     /// One turn. A turn can be dropped at any await, and can be repeated after a crash: what it did without a trace in the database it does
-    /// again. When the process ends it is dropped, see `Turn::must_finish`.
-    pub run: for<'a> fn(&'a Turn) -> BoxFuture<'a, Result<Next>>,
+    /// again. When the process ends it is dropped, see `JobRun::must_finish`.
+    pub run: for<'a> fn(&'a JobRun) -> BoxFuture<'a, Result<JobEnd>>,
 }
 
 /// What a turn is given.
-pub struct Turn {
+pub struct JobRun {
     pub app: App,
     /// The job as it was claimed; its fence goes into the transaction of the outcome.
     pub job: Job,
@@ -43,7 +43,7 @@ pub struct Turn {
     pub stop: Option<watch::Receiver<bool>>,
 }
 
-impl Turn {
+impl JobRun {
     /// Whether the process was asked to end: a turn that goes on until what is under way has ended begins nothing more.
     pub fn is_ending(&self) -> bool {
         self.app.is_draining() || self.stop.as_ref().is_some_and(|stop| *stop.borrow())
@@ -52,7 +52,7 @@ impl Turn {
 
 /// How a turn ended that did not fail. All times are milliseconds since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum JobEnd {
     /// Nothing is left to do: the job is deleted.
     Done,
     /// It was a success, and the job is due again then.

@@ -107,12 +107,12 @@ pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
 pub struct Permits {
     class: JobClass,
     limits: Limits,
-    taken: Arc<Mutex<Taken>>,
+    taken: Arc<Mutex<RunningJobs>>,
 }
 
 /// The turns that are under way, counted by whose they are.
 #[derive(Default)]
-struct Taken {
+struct RunningJobs {
     fast: usize,
     slow: usize,
     applications: BTreeMap<String, usize>,
@@ -232,12 +232,12 @@ impl Permits {
         chosen
     }
 
-    fn taken(&self) -> MutexGuard<'_, Taken> {
+    fn taken(&self) -> MutexGuard<'_, RunningJobs> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Taken {
+impl RunningJobs {
     fn pool(&mut self, is_slow: bool) -> &mut usize {
         if is_slow { &mut self.slow } else { &mut self.fast }
     }

@@ -14,7 +14,7 @@ use tokio::time::sleep_until;
 
 use crate::app::App;
 use crate::app::supervise::caught;
-use crate::job_runner::kind::{JobKind, Next, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun};
 use crate::job_runner::permits;
 
 /// Waits between attempts to write down how a turn ended, ms. After the last one the job stays `running` until its host, or after a stop
@@ -22,7 +22,7 @@ use crate::job_runner::permits;
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
 /// The wait after those for a job without a deadline, which nobody finds overdue, ms.
 const WRITE_AT_LAST_AFTER_MS: u64 = 30_000;
-/// How long a turn goes on that must not be left half-done (`Turn::must_finish`), when the process ends and nobody has said how long its
+/// How long a turn goes on that must not be left half-done (`JobRun::must_finish`), when the process ends and nobody has said how long its
 /// drain takes.
 pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
 /// How long it takes at most to write down how turns ended: of a drain this much is left for it.
@@ -31,8 +31,8 @@ pub const WRITES_WITHIN: Duration = Duration::from_secs(1);
 const MAX_ERROR: usize = 500;
 
 /// What became of a turn.
-enum Outcome {
-    Ended(Next),
+enum TurnOutcome {
+    Ended(JobEnd),
     Failed {
         code: &'static str,
         message: String,
@@ -43,14 +43,14 @@ enum Outcome {
     Lost,
 }
 
-impl Outcome {
+impl TurnOutcome {
     /// Its name in metrics.
     fn name(&self, is_last: bool) -> &'static str {
         match self {
-            Outcome::Ended(_) => "done",
-            Outcome::Failed { .. } if is_last => "given_up",
-            Outcome::Failed { .. } => "failed",
-            Outcome::Lost => "lost",
+            TurnOutcome::Ended(_) => "done",
+            TurnOutcome::Failed { .. } if is_last => "given_up",
+            TurnOutcome::Failed { .. } => "failed",
+            TurnOutcome::Lost => "lost",
         }
     }
 }
@@ -65,7 +65,7 @@ pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver
 async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
     let (began, began_at) = (Instant::now(), app.now());
-    let turn = Turn { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)), stop };
+    let turn = JobRun { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)), stop };
     let outcome = tokio::select! {
         biased;
         outcome = attempt(&turn, &kind) => outcome,
@@ -75,10 +75,10 @@ async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receive
     let is_slow = permits::is_slow(kind.class, began.elapsed(), turn.job.is_slow);
     let id = &turn.job.id;
     let end = match outcome {
-        Outcome::Ended(Next::Committed) => return,
-        Outcome::Ended(next) => ended(&turn, next, began_at),
-        Outcome::Failed { code, message, wait_ms } => failed(&turn, &kind, (code, &message), wait_ms),
-        Outcome::Lost => {
+        TurnOutcome::Ended(JobEnd::Committed) => return,
+        TurnOutcome::Ended(next) => ended(&turn, next, began_at),
+        TurnOutcome::Failed { code, message, wait_ms } => failed(&turn, &kind, (code, &message), wait_ms),
+        TurnOutcome::Lost => {
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
             return;
         }
@@ -99,7 +99,7 @@ async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receive
 }
 
 /// Waits until the turn has to be dropped because the process ends.
-async fn time_is_up(turn: &Turn) {
+async fn time_is_up(turn: &JobRun) {
     let Some(mut stop) = turn.stop.clone() else { return std::future::pending().await };
     while !*stop.borrow() {
         // An error: whoever could say stop is gone.
@@ -126,7 +126,7 @@ pub async fn drain_ends(app: &App, before: Duration, otherwise: Duration) {
     }
 }
 
-async fn attempt(turn: &Turn, kind: &JobKind) -> Outcome {
+async fn attempt(turn: &JobRun, kind: &JobKind) -> TurnOutcome {
     // Called inside, so that a panic before the first await is caught too.
     let work = caught(&turn.app.metrics, kind.name, async { (kind.run)(turn).await });
     let limit = kind.deadline_ms.map(|ms| Duration::from_millis(u64::try_from(ms).unwrap_or(0)));
@@ -136,30 +136,30 @@ async fn attempt(turn: &Turn, kind: &JobKind) -> Outcome {
             Ok(done) => done,
             Err(_) => {
                 let message = format!("the turn did not end within {} ms", limit.as_millis());
-                return Outcome::Failed { code: "timeout", message, wait_ms: 0 };
+                return TurnOutcome::Failed { code: "timeout", message, wait_ms: 0 };
             }
         },
     };
     match done {
-        Err(said) => Outcome::Failed { code: "panic", message: said, wait_ms: 0 },
-        Ok(Ok(next)) => Outcome::Ended(next),
-        Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => Outcome::Lost,
+        Err(said) => TurnOutcome::Failed { code: "panic", message: said, wait_ms: 0 },
+        Ok(Ok(next)) => TurnOutcome::Ended(next),
+        Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => TurnOutcome::Lost,
         Ok(Err(e)) => {
             let code = e.code().map_or(Code::InternalError.as_str(), Code::as_str);
-            Outcome::Failed { code, message: e.to_string(), wait_ms: wait_ms(&e) }
+            TurnOutcome::Failed { code, message: e.to_string(), wait_ms: wait_ms(&e) }
         }
     }
 }
 
 /// What is to be written of a turn that began then. None: the job is done and goes.
-fn ended(turn: &Turn, next: Next, began_at: i64) -> Option<End> {
+fn ended(turn: &JobRun, next: JobEnd, began_at: i64) -> Option<End> {
     let done = End { done_at: Some(began_at), ..End::default() };
     match next {
-        Next::Done | Next::Committed => None,
-        Next::Park => Some(done),
-        Next::At(due_at) => Some(End { due_at: Some(due_at), ..done }),
-        Next::Part(due_at) => Some(End { due_at: Some(due_at), ..End::default() }),
-        Next::PutOff(due_at) => Some(End {
+        JobEnd::Done | JobEnd::Committed => None,
+        JobEnd::Park => Some(done),
+        JobEnd::At(due_at) => Some(End { due_at: Some(due_at), ..done }),
+        JobEnd::Part(due_at) => Some(End { due_at: Some(due_at), ..End::default() }),
+        JobEnd::PutOff(due_at) => Some(End {
             due_at: Some(due_at),
             attempts: turn.job.attempts.saturating_sub(1),
             last_error: turn.job.last_error.clone(),
@@ -180,7 +180,7 @@ fn wait_ms(e: &Error) -> i64 {
         .min(crate::app::throttle_limit::LONGEST_MS)
 }
 
-fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str), wait_ms: i64) -> Option<End> {
+fn failed(turn: &JobRun, kind: &JobKind, (code, message): (&str, &str), wait_ms: i64) -> Option<End> {
     let (now, attempts) = (turn.app.now(), turn.job.attempts);
     let (message, _) = message.split_at(message.floor_char_boundary(MAX_ERROR));
     let [random] = turn.app.entropy.bytes::<1>();
@@ -198,7 +198,7 @@ fn failed(turn: &Turn, kind: &JobKind, (code, message): (&str, &str), wait_ms: i
     Some(End { is_failed: turn.is_last, due_at, attempts, last_error, done_at: None })
 }
 
-async fn write(turn: &Turn, end: Option<End>, is_slow: bool) -> Result<()> {
+async fn write(turn: &JobRun, end: Option<End>, is_slow: bool) -> Result<()> {
     let (job, now) = (turn.job.clone(), turn.app.now());
     turn.app
         .db

@@ -7,13 +7,13 @@ use storage::wakes::JobClass;
 use storage::{connections as table, items, jobs, sync_states};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::push::wanted_watches;
-use crate::sync::pull::{self, By, Ended};
+use crate::sync::pull::{self, PullEnd, PullLimits};
 use crate::sync::schedule::{self, PULL_JOB, enqueue_watch, watch_job};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 use crate::sync::{self, collection_set};
 
 /// The kind. A turn ends itself long before its deadline, but for a provider that answers nothing.
@@ -29,14 +29,14 @@ pub const PULL: JobKind = JobKind {
 /// When a collection that is gone is looked for again, ms.
 const GONE_MS: i64 = 15 * 60_000;
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, job) = (&turn.app, &turn.job);
     let mut key = job.key().splitn(3, ':');
     let (Some(id), Some(surface), Some(scope_id)) = (key.next(), key.next(), key.next()) else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
     let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
     let Some(scope) = scope_of(app, &connection, surface, scope_id).await? else {
         return without_scope(app, &connection, surface, scope_id).await;
@@ -45,30 +45,30 @@ async fn run(turn: &Turn) -> Result<Next> {
     let _one = app.locks.lock(&scope.lock_name(&connection)).await;
     let planned_at = sync::state(app, &connection, &scope).await?.next_pull_at;
     let is_asked_for = job.due_at.zip(planned_at).is_some_and(|(due_at, planned_at)| due_at < planned_at);
-    let by = By::turn(job, is_asked_for);
+    let by = PullLimits::turn(job, is_asked_for);
     let ended = match scope.is_whole() {
         true => collection_set::run(app, &connection, &scope, by).await?,
         false => pull::run(app, &connection, &scope, by).await?,
     };
-    if ended != Ended::CaughtUp {
-        return Ok(Next::Part(app.now()));
+    if ended != PullEnd::CaughtUp {
+        return Ok(JobEnd::Part(app.now()));
     }
     let state = sync::state(app, &connection, &scope).await?;
     if !state.followed {
-        return Ok(Next::Park);
+        return Ok(JobEnd::Park);
     }
     listen(app, &connection, &scope).await?;
     wanted_watches::ensure(app, &connection, &scope).await?;
     let next = state.next_pull_at.unwrap_or_else(|| app.now() + app.config.poll_interval_ms);
-    Ok(Next::At(next.max(app.now() + 1)))
+    Ok(JobEnd::At(next.max(app.now() + 1)))
 }
 
 /// What becomes of the job of a collection that is gone. One that the provider names again is the same one, with its id, and is followed
 /// as before; when its state is gone too, nothing is left to do.
-async fn without_scope(app: &App, connection: &Connection, surface: &str, scope_id: &str) -> Result<Next> {
+async fn without_scope(app: &App, connection: &Connection, surface: &str, scope_id: &str) -> Result<JobEnd> {
     let state = sync_states::find(app.db.reader(), &connection.id, surface, scope_id).await?;
     let is_followed = !scope_id.is_empty() && state.is_some_and(|state| state.followed);
-    Ok(if is_followed { Next::PutOff(app.now() + GONE_MS) } else { Next::Done })
+    Ok(if is_followed { JobEnd::PutOff(app.now() + GONE_MS) } else { JobEnd::Done })
 }
 
 /// What is pulled. None: the collection is gone, or it is nothing that is pulled by itself.
@@ -77,20 +77,20 @@ async fn scope_of(
     connection: &Connection,
     surface: &str,
     scope_id: &str,
-) -> Result<Option<Scope>> {
+) -> Result<Option<SyncScope>> {
     if !scope_id.is_empty() {
         let found = items::any(app.db.reader(), &connection.tenant, scope_id).await?;
         return found.as_ref().map(crate::sync::scope::scope).transpose();
     }
-    let of_surface = |kind: &Kind| kind.surface().as_str() == surface;
-    if of_surface(&Kind::EmailMessage) {
-        return Ok(Some(Scope::mail()));
+    let of_surface = |kind: &ResourceKind| kind.surface().as_str() == surface;
+    if of_surface(&ResourceKind::EmailMessage) {
+        return Ok(Some(SyncScope::mail()));
     }
-    Ok(Some(Kind::ContactBook).filter(of_surface).map(Scope::collections))
+    Ok(Some(ResourceKind::ContactBook).filter(of_surface).map(SyncScope::collections))
 }
 
 /// Sees to it that a mailbox whose provider tells of changes is listened to, whatever became of the job of that.
-async fn listen(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+async fn listen(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     let Some(watch) = watch_job(app, connection, scope) else { return Ok(()) };
     let is_there = schedule::watched(app, &connection.id).await?.is_some()
         || jobs::find(app.db.reader(), &watch.id()).await?.is_some();

@@ -11,7 +11,7 @@ use storage::wakes::JobClass;
 use tokio::time::Instant;
 
 use crate::bookings::jobs::reconcile;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::retention::{self, SWEEPS};
 
 /// Forgets what is older than it is kept; the key is the name of a sweep.
@@ -61,23 +61,23 @@ pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
     purge::adopt(tx, now, ADOPTED_AT_A_TIME).await
 }
 
-async fn clean(turn: &Turn) -> Result<Next> {
+async fn clean(turn: &JobRun) -> Result<JobEnd> {
     // Of another version.
-    let Some(sweep) = retention::sweep(turn.job.key()) else { return Ok(Next::Done) };
+    let Some(sweep) = retention::sweep(turn.job.key()) else { return Ok(JobEnd::Done) };
     let (removed, is_over) = sweep.run(&turn.app, Some(&turn.job), Instant::now() + TURN).await?;
     if removed.rows > 0 {
         tracing::debug!(sweep = sweep.name, rows = removed.rows, "what was kept long enough is gone");
     }
     let now = turn.app.now();
-    Ok(if is_over { Next::At(now + EVERY_MS) } else { Next::Part(now) })
+    Ok(if is_over { JobEnd::At(now + EVERY_MS) } else { JobEnd::Part(now) })
 }
 
-async fn remove(turn: &Turn) -> Result<Next> {
+async fn remove(turn: &JobRun) -> Result<JobEnd> {
     let until = Instant::now() + TURN;
     while Instant::now() < until {
         if retention::purge_step(&turn.app, &turn.job).await? {
-            return Ok(Next::Committed);
+            return Ok(JobEnd::Committed);
         }
     }
-    Ok(Next::Part(turn.app.now()))
+    Ok(JobEnd::Part(turn.app.now()))
 }

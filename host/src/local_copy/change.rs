@@ -8,21 +8,21 @@ use storage::items::{Item, Key};
 use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 
 /// Where sources are written.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct CopyLocation {
     pub tenant: Tenant,
     pub connection_id: String,
     /// What lies there; where several kinds do, the one that they are named after.
-    pub kind: Kind,
+    pub kind: ResourceKind,
     /// The collection; empty for what lives directly in the connection.
     pub parent_id: String,
     pub origin: Origin,
 }
 
-impl Place {
+impl CopyLocation {
     /// Whether what is written there was read from the provider, and is no write of ours.
     pub(crate) fn is_read(&self) -> bool {
         matches!(self.origin, Origin::Provider | Origin::Backfill)
@@ -31,7 +31,7 @@ impl Place {
 
 /// What one item went through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Change {
+pub enum ChangeKind {
     Created,
     Updated,
     Deleted,
@@ -39,10 +39,10 @@ pub enum Change {
 
 /// An item that is about to be written.
 #[derive(Clone, Debug)]
-pub struct Changed<'l> {
-    pub kind: Kind,
+pub struct ItemChange<'l> {
+    pub kind: ResourceKind,
     pub item: Item,
-    pub change: Change,
+    pub change: ChangeKind,
     /// The row that it replaces.
     pub before: Option<Locked<'l, Item>>,
     /// The row that was written of it already, so that others find it.
@@ -56,15 +56,15 @@ pub struct Changed<'l> {
 
 /// What was written of sources.
 #[derive(Debug, Default)]
-pub struct Applied {
+pub struct Upserted {
     /// The last sequence that was given, if anything changed.
     pub last: Option<i64>,
-    pub superseded: Superseded,
+    pub superseded: SupersededRecords,
 }
 
 /// Locks the connection, before the first look at what is stored of it: what is decided on that must still be so when it is written.
 /// Fails when the account was disconnected meanwhile.
-pub async fn lock(tx: &mut Tx, place: &Place) -> Result<ConnectionLock> {
+pub async fn lock(tx: &mut Tx, place: &CopyLocation) -> Result<ConnectionLock> {
     let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
     lock.ok_or_else(|| not_found("connection"))
 }
@@ -77,7 +77,7 @@ pub fn etag(item: &Item) -> String {
 
 /// A row of which only what nobody sees is another: its names or its version at the provider, what is kept beside it.
 #[derive(Clone, Debug)]
-pub struct Quiet<'l> {
+pub struct UnloggedChange<'l> {
     pub before: Locked<'l, Item>,
     pub item: Item,
 }
@@ -85,9 +85,9 @@ pub struct Quiet<'l> {
 /// What sources change here.
 #[derive(Debug, Default)]
 pub struct Differences<'l> {
-    pub changed: Vec<Changed<'l>>,
-    pub quiet: Vec<Quiet<'l>>,
-    pub superseded: Superseded,
+    pub changed: Vec<ItemChange<'l>>,
+    pub quiet: Vec<UnloggedChange<'l>>,
+    pub superseded: SupersededRecords,
 }
 
 impl<'l> Differences<'l> {
@@ -106,14 +106,14 @@ impl<'l> Differences<'l> {
 /// Sources that were left out because what is stored of them was written after the provider was asked: which of the two is newer, only
 /// another look at the provider tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Superseded {
+pub struct SupersededRecords {
     /// The provider's names of what can be read again one by one.
     pub sources: Vec<String>,
     /// Folders or labels are among the rest: they come only with everything else.
     pub folders: bool,
 }
 
-impl Superseded {
+impl SupersededRecords {
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && !self.folders
     }

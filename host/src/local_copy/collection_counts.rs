@@ -11,7 +11,7 @@ use storage::sql::On;
 use storage::watches::{self, Watch};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections::{watch_expiry, watch_reach};
 use crate::local_copy::render;
 
@@ -25,8 +25,8 @@ pub async fn page(
     raw: bool,
 ) -> Result<Vec<String>> {
     let (Some(first), Some(last)) = (found.first(), found.last()) else { return Ok(Vec::new()) };
-    let kind = Kind::of(first)?;
-    if kind == Kind::Calendar {
+    let kind = ResourceKind::of(first)?;
+    if kind == ResourceKind::Calendar {
         let watches = watches_of(app, on, found).await?;
         let print = |item: &Item| {
             let text = render::item(item, warnings, raw);
@@ -58,7 +58,7 @@ async fn watches_of(
 ) -> Result<HashMap<String, Vec<Watch>>> {
     let ids: Vec<String> = calendars.iter().map(|calendar| calendar.id.clone()).collect();
     let mut of_calendars: HashMap<String, Vec<Watch>> = HashMap::new();
-    for watch in watches::of_collections(on, Kind::Calendar.surface().as_str(), &ids).await? {
+    for watch in watches::of_collections(on, ResourceKind::Calendar.surface().as_str(), &ids).await? {
         if watch_reach::can_watch(app, &watch.provider) {
             of_calendars.entry(watch.scope_id.clone()).or_default().push(watch);
         }

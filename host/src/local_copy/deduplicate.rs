@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use sha2::{Digest, Sha256};
 
-use crate::app::resource_kind::Kind;
-use crate::local_copy::record::{MAX_NAME, Prepared, PreparedItem};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::record::{MAX_NAME, NormalizedItem, NormalizedRecord};
 
 /// The code of what no source can be asked for by.
 pub const NAMELESS: &str = "bad_name";
@@ -18,7 +18,7 @@ pub fn is_bad_name(name: &str) -> bool {
 }
 
 /// Sees to it that a source has a name under which it can be kept. One that cannot be stored is quarantined under another.
-pub(crate) fn name_it(source: &mut Prepared) {
+pub(crate) fn name_it(source: &mut NormalizedRecord) {
     let detail = if source.source_id.is_empty() {
         "a source has no externalId: a fault of the connector"
     } else if is_bad_name(&source.source_id) {
@@ -39,14 +39,15 @@ pub(crate) fn name_it(source: &mut Prepared) {
 
 /// Of sources with one name the last, of items with one name the highest revision and of those the last. A mailbox tells of its messages
 /// in steps, and what it says later is put over what it said before (`mail::differences`).
-pub(crate) fn unique(kind: Kind, mut sources: Vec<Prepared>) -> Vec<Prepared> {
+pub(crate) fn unique(kind: ResourceKind, mut sources: Vec<NormalizedRecord>) -> Vec<NormalizedRecord> {
     let mut last: HashMap<&str, usize> = HashMap::with_capacity(sources.len());
-    let is_step = |source: &Prepared| source.items.iter().any(|item| item.partial.is_some());
+    let is_step = |source: &NormalizedRecord| source.items.iter().any(|item| item.partial.is_some());
     for (at, source) in sources.iter().enumerate().filter(|(_, source)| !is_step(source)) {
         last.insert(&source.source_id, at);
     }
-    let keeps =
-        |(at, source): (usize, &Prepared)| last.get(source.source_id.as_str()).is_none_or(|last| at >= *last);
+    let keeps = |(at, source): (usize, &NormalizedRecord)| {
+        last.get(source.source_id.as_str()).is_none_or(|last| at >= *last)
+    };
     let kept: Vec<bool> = sources.iter().enumerate().map(keeps).collect();
     let mut kept = kept.into_iter();
     sources.retain(|_| kept.next().unwrap_or(true));
@@ -58,25 +59,25 @@ pub(crate) fn unique(kind: Kind, mut sources: Vec<Prepared>) -> Vec<Prepared> {
 
 /// What stands for one thing of the provider, under whatever source: an item, an instance of a series.
 #[derive(PartialEq, Eq, Hash)]
-enum Thing {
-    Item(Kind, String),
+enum RecordIdentity {
+    Item(ResourceKind, String),
     Instance(String, i64),
 }
 
-fn things(item: &PreparedItem) -> impl Iterator<Item = Thing> {
+fn things(item: &NormalizedItem) -> impl Iterator<Item = RecordIdentity> {
     let instance = item.series_external_id.clone().zip(item.content.instance);
-    let instance = instance.map(|(series, at)| Thing::Instance(series, at));
-    [Some(Thing::Item(item.kind, item.external_id.clone())), instance].into_iter().flatten()
+    let instance = instance.map(|(series, at)| RecordIdentity::Instance(series, at));
+    [Some(RecordIdentity::Item(item.kind, item.external_id.clone())), instance].into_iter().flatten()
 }
 
 /// Inside a source the newer of two stays. Of two sources the one with the newer items has them, and the other is quarantined, so that it
 /// is looked at again: the items may be its own by then.
-fn without_doubles(sources: &mut [Prepared]) {
+fn without_doubles(sources: &mut [NormalizedRecord]) {
     sources.iter_mut().for_each(without_own_doubles);
-    let newest = |source: &Prepared| source.items.iter().map(|item| item.content.revision).max();
+    let newest = |source: &NormalizedRecord| source.items.iter().map(|item| item.content.revision).max();
     let mut order: Vec<usize> = (0..sources.len()).collect();
     order.sort_by_key(|at| Reverse((newest(&sources[*at]), *at)));
-    let mut held: HashSet<Thing> = HashSet::new();
+    let mut held: HashSet<RecordIdentity> = HashSet::new();
     for source in order {
         let source = &mut sources[source];
         if let Some(double) = source.items.iter().find(|item| things(item).any(|thing| held.contains(&thing)))
@@ -90,13 +91,13 @@ fn without_doubles(sources: &mut [Prepared]) {
     }
 }
 
-fn without_own_doubles(source: &mut Prepared) {
+fn without_own_doubles(source: &mut NormalizedRecord) {
     if source.items.len() < 2 {
         return;
     }
     let mut order: Vec<usize> = (0..source.items.len()).collect();
     order.sort_by_key(|at| Reverse((source.items[*at].content.revision, *at)));
-    let mut held: HashSet<Thing> = HashSet::new();
+    let mut held: HashSet<RecordIdentity> = HashSet::new();
     let mut lost: HashSet<usize> = HashSet::new();
     for at in order {
         if things(&source.items[at]).any(|thing| held.contains(&thing)) {
@@ -122,9 +123,9 @@ mod tests {
     use model::wire::{Item, JsonText, Source};
     use serde_json::{Value, json};
 
-    use crate::app::resource_kind::Kind;
+    use crate::app::resource_kind::ResourceKind;
     use crate::local_copy::normalize::prepared;
-    use crate::local_copy::record::Prepared;
+    use crate::local_copy::record::NormalizedRecord;
 
     fn item(id: &str, series: Option<&str>, body: Value) -> Item {
         let body = JsonText::of(&body).unwrap();
@@ -141,7 +142,7 @@ mod tests {
     }
 
     /// The titles of each source.
-    fn titles(sources: &[Prepared]) -> Vec<Vec<String>> {
+    fn titles(sources: &[NormalizedRecord]) -> Vec<Vec<String>> {
         let title =
             |body: &str| serde_json::from_str::<Value>(body).unwrap()["title"].as_str().unwrap().to_owned();
         sources.iter().map(|s| s.items.iter().map(|i| title(&i.content.body)).collect()).collect()
@@ -166,7 +167,7 @@ mod tests {
                 item(ids[1], Some("s"), event("b", sequences[1], first)),
                 item("s/3", Some("s"), event("other", 0, other)),
             ];
-            let all = prepared(Kind::Event, vec![source("s", items)]);
+            let all = prepared(ResourceKind::Event, vec![source("s", items)]);
             assert!(all[0].error.is_none());
             assert_eq!(titles(&all), [["series", wanted, "other"]], "{ids:?} {sequences:?}");
         }
@@ -187,7 +188,7 @@ mod tests {
         ] {
             let page =
                 vec![source("a", with("a", revisions[0])), own("c"), source("b", with("b", revisions[1]))];
-            let all = prepared(Kind::Event, page);
+            let all = prepared(ResourceKind::Event, page);
             assert_eq!(titles(&all), wanted);
             for (n, source) in all.iter().enumerate() {
                 assert_eq!(source.error.as_ref().map(|e| e.0.as_str()), (n == loser).then_some("duplicate"));
@@ -199,16 +200,17 @@ mod tests {
     fn the_last_word_on_a_source_counts() {
         let one = |title: &str| source("a", vec![item("a", None, event(title, 0, None))]);
         let gone = Source { external_id: "a".into(), deleted: true, ..Source::default() };
-        assert_eq!(titles(&prepared(Kind::Event, vec![one("1"), one("2")])), [["2"]]);
-        assert!(prepared(Kind::Event, vec![one("1"), gone.clone()])[0].deleted);
-        assert_eq!(titles(&prepared(Kind::Event, vec![gone, one("2")])), [["2"]]);
+        assert_eq!(titles(&prepared(ResourceKind::Event, vec![one("1"), one("2")])), [["2"]]);
+        assert!(prepared(ResourceKind::Event, vec![one("1"), gone.clone()])[0].deleted);
+        assert_eq!(titles(&prepared(ResourceKind::Event, vec![gone, one("2")])), [["2"]]);
     }
 
     #[test]
     fn a_name_that_cannot_be_kept_is_quarantined_under_another() {
         let long = "é".repeat(1_001);
         for id in ["", "a\0b", long.as_str()] {
-            let all = prepared(Kind::Event, vec![source(id, vec![item("a", None, event("a", 0, None))])]);
+            let all =
+                prepared(ResourceKind::Event, vec![source(id, vec![item("a", None, event("a", 0, None))])]);
             let (code, _) = all[0].error.clone().unwrap();
             assert_eq!(code, super::NAMELESS);
             assert!(

@@ -8,16 +8,18 @@ use storage::items::{self, Item};
 use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Change, Changed, Differences, Place, Quiet, Superseded};
-use crate::local_copy::record::{Prepared, PreparedItem};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{
+    ChangeKind, CopyLocation, Differences, ItemChange, SupersededRecords, UnloggedChange,
+};
+use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 
 /// What one source of anything but mail changes here.
 pub async fn differences<'l>(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&'l ConnectionLock, &Place),
-    source: &Prepared,
+    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    source: &NormalizedRecord,
 ) -> Result<Differences<'l>> {
     let parent_id = place.parent_id.as_str();
     let stored = items::lock_of_source(tx, lock, place.kind.family(), parent_id, &source.source_id).await?;
@@ -48,15 +50,15 @@ pub async fn differences<'l>(
         let change = match &known {
             Some(known) if is_same(known, &row) => {
                 if differs_quietly(known, &row) {
-                    quiet.push(Quiet { item: kept_as(known, row), before: known.clone() });
+                    quiet.push(UnloggedChange { item: kept_as(known, row), before: known.clone() });
                 }
                 continue;
             }
-            Some(known) if known.deleted_at.is_none() => Change::Updated,
-            _ => Change::Created,
+            Some(known) if known.deleted_at.is_none() => ChangeKind::Updated,
+            _ => ChangeKind::Created,
         };
         let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
-        changed.push(Changed {
+        changed.push(ItemChange {
             kind: fresh.kind,
             item: row,
             change,
@@ -76,15 +78,15 @@ pub async fn differences<'l>(
     };
     let now = app.now();
     changed.extend(stored.into_iter().filter(is_gone).map(|item| deleted(item, place, now)));
-    Ok(Differences { changed, quiet, superseded: Superseded::default() })
+    Ok(Differences { changed, quiet, superseded: SupersededRecords::default() })
 }
 
 /// The change of an item that its source does not have any more.
-fn deleted<'l>(item: Locked<'l, Item>, place: &Place, now: i64) -> Changed<'l> {
-    Changed {
-        kind: Kind::parse(&item.kind).unwrap_or(place.kind),
+fn deleted<'l>(item: Locked<'l, Item>, place: &CopyLocation, now: i64) -> ItemChange<'l> {
+    ItemChange {
+        kind: ResourceKind::parse(&item.kind).unwrap_or(place.kind),
         item: Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) },
-        change: Change::Deleted,
+        change: ChangeKind::Deleted,
         before: Some(item),
         inserted: None,
         refs: Vec::new(),
@@ -96,12 +98,12 @@ fn deleted<'l>(item: Locked<'l, Item>, place: &Place, now: i64) -> Changed<'l> {
 /// Tombstones that are looked at for the new items of a page.
 const MOST_DEPARTED: i64 = 2_000;
 
-fn is_new(one: &Changed<'_>) -> bool {
-    one.change == Change::Created && one.before.is_none()
+fn is_new(one: &ItemChange<'_>) -> bool {
+    one.change == ChangeKind::Created && one.before.is_none()
 }
 
 /// Makes a new item the one that it was under another name. Returns the id that was made for it, and the one that it has.
-fn keep_id<'l>(one: &mut Changed<'l>, before: Locked<'l, Item>) -> (String, String) {
+fn keep_id<'l>(one: &mut ItemChange<'l>, before: Locked<'l, Item>) -> (String, String) {
     let made = std::mem::replace(&mut one.item.id, before.id.clone());
     one.item.created_at = before.created_at;
     one.before = Some(before);
@@ -109,7 +111,7 @@ fn keep_id<'l>(one: &mut Changed<'l>, before: Locked<'l, Item>) -> (String, Stri
 }
 
 /// Names series by the ids that they keep, by those that were made for them as new ones.
-fn keep_series(changed: &mut [Changed<'_>], kept: &HashMap<String, String>) {
+fn keep_series(changed: &mut [ItemChange<'_>], kept: &HashMap<String, String>) {
     for one in changed {
         if let Some(id) = one.item.series_id.as_ref().and_then(|id| kept.get(id)) {
             one.item.series_id = Some(id.clone());
@@ -121,8 +123,8 @@ fn keep_series(changed: &mut [Changed<'_>], kept: &HashMap<String, String>) {
 /// deleted it and put it again. The item keeps its id and its metadata. Both are on one page: only because the old name is gone is the
 /// new one known to be no second object with that UID, which some providers take. Where the new name is told first, the old one is asked
 /// for with it (`sync::store_page`).
-pub fn merge_renamed(changed: &mut Vec<Changed<'_>>) {
-    let is_gone = |one: &Changed<'_>| one.change == Change::Deleted;
+pub fn merge_renamed(changed: &mut Vec<ItemChange<'_>>) {
+    let is_gone = |one: &ItemChange<'_>| one.change == ChangeKind::Deleted;
     if !(changed.iter().any(is_new) && changed.iter().any(is_gone)) {
         return;
     }
@@ -137,7 +139,7 @@ pub fn merge_renamed(changed: &mut Vec<Changed<'_>>) {
         let print = one.item.fingerprint.as_deref();
         let Some(before) = print.and_then(|print| gone.remove(print)) else { continue };
         one.item.metadata.clone_from(&before.metadata);
-        one.change = Change::Updated;
+        one.change = ChangeKind::Updated;
         let (made, id) = keep_id(one, before);
         kept.insert(made, id);
     }
@@ -153,8 +155,8 @@ pub fn merge_renamed(changed: &mut Vec<Changed<'_>>) {
 pub async fn take_up_departed<'l>(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&'l ConnectionLock, &Place),
-    changed: &mut [Changed<'l>],
+    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    changed: &mut [ItemChange<'l>],
 ) -> Result<()> {
     let since = app.now() - items::RETURN_MS;
     let new = changed.iter().filter(|one| is_new(one));
@@ -195,10 +197,12 @@ pub async fn take_up_departed<'l>(
 }
 
 /// Whether an item is made of the tombstone of the same object.
-fn has_returned(one: &Changed<'_>) -> bool {
+fn has_returned(one: &ItemChange<'_>) -> bool {
     let is_it =
         |before: &Locked<'_, Item>| before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint;
-    one.change == Change::Created && one.item.fingerprint.is_some() && one.before.as_ref().is_some_and(is_it)
+    one.change == ChangeKind::Created
+        && one.item.fingerprint.is_some()
+        && one.before.as_ref().is_some_and(is_it)
 }
 
 /// Whether readers see nothing else than before. A series that comes, or goes, changes what is known of its instances, though they are
@@ -227,9 +231,9 @@ fn differs_quietly(known: &Item, row: &Item) -> bool {
 /// The row of an item as it was told; `ids`: its own, and its series'.
 pub fn row(
     app: &App,
-    place: &Place,
-    source: &Prepared,
-    fresh: &PreparedItem,
+    place: &CopyLocation,
+    source: &NormalizedRecord,
+    fresh: &NormalizedItem,
     ids: (String, Option<String>),
     known: Option<&Item>,
 ) -> Item {

@@ -9,8 +9,8 @@ use storage::locked::ConnectionLock;
 
 use crate::app::App;
 use crate::app::supervise::said;
-use crate::local_copy::change::{Applied, Place};
-use crate::local_copy::record::Prepared;
+use crate::local_copy::change::{CopyLocation, Upserted};
+use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::upsert;
 
 /// Sources whose failures say that it is not them: so many, none of them for what is in it, and no other source could be written.
@@ -21,11 +21,11 @@ pub(crate) const HOPELESS: usize = 5;
 pub async fn apply_isolated(
     tx: &mut Tx,
     app: &App,
-    at: (&ConnectionLock, &Place),
-    sources: &mut [Prepared],
+    at: (&ConnectionLock, &CopyLocation),
+    sources: &mut [NormalizedRecord],
     as_of: i64,
-) -> Result<Applied> {
-    let mut all = Applied::default();
+) -> Result<Upserted> {
+    let mut all = Upserted::default();
     let (mut written, mut failed) = (0, 0);
     let whole = 0..sources.len();
     let mut waiting = vec![whole];

@@ -10,35 +10,35 @@ use model::tasks::{Task, TaskList, TaskStatus};
 use model::wire::{self, JsonText, Source};
 use sha2::{Digest, Sha256};
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::app::supervise::said;
 use crate::local_copy::deduplicate::{name_it, unique};
 use crate::local_copy::event_span::bounds;
-use crate::local_copy::record::{Content, MAX_NAME, Prepared, PreparedItem};
+use crate::local_copy::record::{MAX_NAME, NormalizedContent, NormalizedItem, NormalizedRecord};
 use crate::local_copy::stored_warnings::warned;
 
 /// A connector's sources, ready to be stored. Each by itself: whatever is wrong with one is an error of that source alone.
-pub fn prepared(kind: Kind, sources: Vec<Source>) -> Vec<Prepared> {
+pub fn prepared(kind: ResourceKind, sources: Vec<Source>) -> Vec<NormalizedRecord> {
     let prepared = sources.into_iter().map(|source| isolated(source, |source| prepare(kind, source)));
     unique(kind, prepared.collect())
 }
 
 /// Prepares a source that may be such that the code which reads it panics. That is a fault of this program, and no reason to leave the
 /// other sources unread.
-fn isolated(source: Source, prepare: impl FnOnce(Source) -> Prepared) -> Prepared {
+fn isolated(source: Source, prepare: impl FnOnce(Source) -> NormalizedRecord) -> NormalizedRecord {
     let (source_id, provider_etag) = (source.external_id.clone(), source.etag.clone());
     // Nothing but the source itself goes in, and nothing comes out.
     std::panic::catch_unwind(AssertUnwindSafe(|| prepare(source))).unwrap_or_else(|panic| {
         tracing::error!(source = %source_id, panic = %said(panic), "an item panicked the host and is quarantined");
         let error = ("unreadable".to_owned(), "the item cannot be read by this service".to_owned());
-        Prepared { provider_etag, error: Some(error), deleted: false, ..Prepared::gone(&source_id) }
+        NormalizedRecord { provider_etag, error: Some(error), deleted: false, ..NormalizedRecord::gone(&source_id) }
     })
 }
 
 /// Parses what a connector returned in a place that holds this kind. A source that does not fit the model becomes an error
 /// of that source alone.
-pub fn prepare(kind: Kind, source: Source) -> Prepared {
-    let mut prepared = Prepared {
+pub fn prepare(kind: ResourceKind, source: Source) -> NormalizedRecord {
+    let mut prepared = NormalizedRecord {
         source_id: source.external_id,
         provider_etag: source.etag,
         items: Vec::with_capacity(source.items.len()),
@@ -72,7 +72,7 @@ const MAX_BODY: usize = 1 << 20;
 /// Longest fingerprint in bytes: it is in an index, beside the id of a connection.
 const MAX_FINGERPRINT: usize = 1_000;
 
-fn item_of(kind: Kind, source_id: &str, item: wire::Item) -> Result<PreparedItem, String> {
+fn item_of(kind: ResourceKind, source_id: &str, item: wire::Item) -> Result<NormalizedItem, String> {
     let names = [Some(&item.external_id), item.uid.as_ref(), item.series_external_id.as_ref()];
     if names.into_iter().flatten().any(|name| name.contains('\0')) {
         return Err("an id contains U+0000".to_owned());
@@ -88,7 +88,7 @@ fn item_of(kind: Kind, source_id: &str, item: wire::Item) -> Result<PreparedItem
     }
     let kind = match &item.kind {
         None => kind,
-        Some(name) => Kind::parse(name)
+        Some(name) => ResourceKind::parse(name)
             .filter(|k| k.family() == kind.family())
             .ok_or_else(|| format!("there are no items of kind {name:?} here"))?,
     };
@@ -102,7 +102,7 @@ fn item_of(kind: Kind, source_id: &str, item: wire::Item) -> Result<PreparedItem
         hasher.update(b"\n");
         hasher.update(name);
     }
-    Ok(storable(PreparedItem {
+    Ok(storable(NormalizedItem {
         kind,
         fingerprint: fingerprint(kind, source_id, &item, &content),
         uid: uid(kind, &item),
@@ -117,7 +117,7 @@ fn item_of(kind: Kind, source_id: &str, item: wire::Item) -> Result<PreparedItem
 }
 
 /// Takes out of texts that are only looked through what PostgreSQL cannot store. In the body it is written as an escape.
-fn storable(mut item: PreparedItem) -> PreparedItem {
+fn storable(mut item: NormalizedItem) -> NormalizedItem {
     item.content.sort_text.retain(|c| c != '\0');
     item.content.search_text.retain(|c| c != '\0');
     item
@@ -126,10 +126,15 @@ fn storable(mut item: PreparedItem) -> PreparedItem {
 /// What stays when another program gives the item's object another name: the kind, the instance, the name inside the object (nothing; `#…`
 /// for an exception), and the UID. None where there is no UID, or it is no UID that anybody would write. As in
 /// `migrations/0034_item_departures.*.sql`.
-fn fingerprint(kind: Kind, source_id: &str, item: &wire::Item, content: &Content) -> Option<String> {
+fn fingerprint(
+    kind: ResourceKind,
+    source_id: &str,
+    item: &wire::Item,
+    content: &NormalizedContent,
+) -> Option<String> {
     let uid = match kind {
-        Kind::Event => content.i_cal_uid.as_deref(),
-        Kind::Contact | Kind::ContactGroup | Kind::Task => item.uid.as_deref(),
+        ResourceKind::Event => content.i_cal_uid.as_deref(),
+        ResourceKind::Contact | ResourceKind::ContactGroup | ResourceKind::Task => item.uid.as_deref(),
         _ => None,
     };
     let inner = item.external_id.strip_prefix(source_id)?;
@@ -139,41 +144,42 @@ fn fingerprint(kind: Kind, source_id: &str, item: &wire::Item, content: &Content
 }
 
 /// Events are named by nobody.
-fn uid(kind: Kind, item: &wire::Item) -> Option<String> {
-    matches!(kind, Kind::Contact | Kind::ContactGroup | Kind::Task)
+fn uid(kind: ResourceKind, item: &wire::Item) -> Option<String> {
+    matches!(kind, ResourceKind::Contact | ResourceKind::ContactGroup | ResourceKind::Task)
         .then(|| item.uid.clone().unwrap_or_else(|| item.external_id.clone()))
 }
 
-fn content(kind: Kind, body: &JsonText) -> serde_json::Result<Content> {
+fn content(kind: ResourceKind, body: &JsonText) -> serde_json::Result<NormalizedContent> {
     match kind {
-        Kind::Calendar => {
+        ResourceKind::Calendar => {
             let calendar: Calendar = body.read()?;
-            Ok(Content { body: serde_json::to_string(&calendar)?, ..Content::default() })
+            Ok(NormalizedContent { body: serde_json::to_string(&calendar)?, ..NormalizedContent::default() })
         }
-        Kind::Event => event(body.read()?),
-        Kind::ContactBook => {
+        ResourceKind::Event => event(body.read()?),
+        ResourceKind::ContactBook => {
             // Counted here, so that counts say what the lists show.
             let book = ContactBook { contact_count: None, ..body.read()? };
-            Ok(Content { body: serde_json::to_string(&book)?, ..Content::default() })
+            Ok(NormalizedContent { body: serde_json::to_string(&book)?, ..NormalizedContent::default() })
         }
-        Kind::Contact => contact(body.read()?),
-        Kind::ContactGroup => group(body.read()?),
-        Kind::TaskList => {
+        ResourceKind::Contact => contact(body.read()?),
+        ResourceKind::ContactGroup => group(body.read()?),
+        ResourceKind::TaskList => {
             let list = TaskList { task_count: None, open_count: None, ..body.read()? };
-            Ok(Content { body: serde_json::to_string(&list)?, ..Content::default() })
+            Ok(NormalizedContent { body: serde_json::to_string(&list)?, ..NormalizedContent::default() })
         }
-        Kind::Task => task(body.read()?),
+        ResourceKind::Task => task(body.read()?),
         // `mail::prepared`.
-        Kind::EmailFolder | Kind::EmailLabel | Kind::EmailMessage | Kind::EmailDraft => {
-            Ok(Content::default())
-        }
+        ResourceKind::EmailFolder
+        | ResourceKind::EmailLabel
+        | ResourceKind::EmailMessage
+        | ResourceKind::EmailDraft => Ok(NormalizedContent::default()),
     }
 }
 
-fn event(mut event: Event) -> serde_json::Result<Content> {
+fn event(mut event: Event) -> serde_json::Result<NormalizedContent> {
     event.busy = event.derived_busy();
     let (sort_at, until_at) = bounds(&event);
-    Ok(Content {
+    Ok(NormalizedContent {
         is_series: event.event_type == EventType::Series,
         revision: event.sequence,
         instance: event.original_start.map(Instant::as_millis),
@@ -182,48 +188,48 @@ fn event(mut event: Event) -> serde_json::Result<Content> {
         sort_at,
         until_at,
         body: serde_json::to_string(&event)?,
-        ..Content::default()
+        ..NormalizedContent::default()
     })
 }
 
-fn contact(mut contact: Contact) -> serde_json::Result<Content> {
+fn contact(mut contact: Contact) -> serde_json::Result<NormalizedContent> {
     crate::local_copy::contact::derive(&mut contact);
     let refs = std::mem::take(&mut contact.group_ids);
     contact.book_id = None;
-    Ok(Content {
+    Ok(NormalizedContent {
         sort_text: crate::local_copy::contact::sort_text(contact.display_name.as_deref()),
         search_text: crate::local_copy::contact::search_text(&contact),
         keys: crate::local_copy::contact::keys(&contact),
         body: serde_json::to_string(&contact)?,
         refs,
-        ..Content::default()
+        ..NormalizedContent::default()
     })
 }
 
-fn group(mut group: ContactGroup) -> serde_json::Result<Content> {
+fn group(mut group: ContactGroup) -> serde_json::Result<NormalizedContent> {
     let refs = group.contact_ids.take().unwrap_or_default();
     group.contact_ids = Some(Vec::new());
     group.book_id = None;
     group.member_count = 0;
-    Ok(Content {
+    Ok(NormalizedContent {
         sort_text: crate::local_copy::contact::sort_text(Some(&group.name)),
         search_text: crate::local_copy::contact::group_search_text(&group),
         body: serde_json::to_string(&group)?,
         refs,
-        ..Content::default()
+        ..NormalizedContent::default()
     })
 }
 
-fn task(mut task: Task) -> serde_json::Result<Content> {
+fn task(mut task: Task) -> serde_json::Result<NormalizedContent> {
     let refs = task.parent_id.take().into_iter().collect();
     task.task_list_id = None;
-    Ok(Content {
+    Ok(NormalizedContent {
         sort_text: crate::local_copy::task::sort_text(task.position.as_deref()),
         search_text: crate::local_copy::task::search_text(&task),
         is_open: !matches!(task.status, TaskStatus::Completed | TaskStatus::Cancelled),
         body: serde_json::to_string(&task)?,
         refs,
-        ..Content::default()
+        ..NormalizedContent::default()
     })
 }
 
@@ -234,7 +240,7 @@ mod tests {
     #[test]
     fn a_source_that_panics_is_an_error_of_its_own() {
         let source = Source { external_id: "a".into(), etag: Some("1".into()), ..Source::default() };
-        let hostile = |source: Source| -> Prepared {
+        let hostile = |source: Source| -> NormalizedRecord {
             panic!("{}", "202é0301".get(..source.external_id.len() + 3).expect("whole characters"))
         };
         let prepared = isolated(source, hostile);

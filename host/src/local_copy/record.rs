@@ -3,14 +3,14 @@
 use serde_json::Value;
 use storage::items::Key;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 
 /// A source, parsed and hashed before the transaction begins.
 #[derive(Clone, Debug)]
-pub struct Prepared {
+pub struct NormalizedRecord {
     pub source_id: String,
     pub provider_etag: Option<String>,
-    pub items: Vec<PreparedItem>,
+    pub items: Vec<NormalizedItem>,
     /// It is there but unreadable: what was read of it earlier stays.
     pub error: Option<(String, String)>,
     /// What the provider called it until now.
@@ -19,10 +19,10 @@ pub struct Prepared {
     pub deleted: bool,
 }
 
-impl Prepared {
+impl NormalizedRecord {
     /// A source that is no longer there.
     pub fn gone(source_id: &str) -> Self {
-        Prepared {
+        NormalizedRecord {
             source_id: source_id.to_owned(),
             provider_etag: None,
             items: Vec::new(),
@@ -35,14 +35,14 @@ impl Prepared {
 
 /// An item of it.
 #[derive(Clone, Debug)]
-pub struct PreparedItem {
-    pub kind: Kind,
+pub struct NormalizedItem {
+    pub kind: ResourceKind,
     pub external_id: String,
     pub uid: Option<String>,
     pub series_external_id: Option<String>,
     pub hash: String,
     pub provider_data: Option<String>,
-    pub content: Content,
+    pub content: NormalizedContent,
     pub fingerprint: Option<String>,
     /// What is kept beside its version.
     pub aside: Option<String>,
@@ -52,7 +52,7 @@ pub struct PreparedItem {
 
 /// What is stored of its body.
 #[derive(Clone, Debug, Default)]
-pub struct Content {
+pub struct NormalizedContent {
     /// JSON, without what is a column, and without the names in `refs`; with warnings as `warned` has them.
     pub body: String,
     pub is_series: bool,

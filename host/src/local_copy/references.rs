@@ -12,8 +12,8 @@ use storage::items::{self, Item};
 use storage::locked::ConnectionLock;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Change, Changed, Place};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{ChangeKind, CopyLocation, ItemChange};
 use crate::local_copy::contact::MAX_INLINE_MEMBERS;
 use crate::local_copy::stored_warnings::as_before;
 
@@ -21,10 +21,10 @@ use crate::local_copy::stored_warnings::as_before;
 pub async fn bind<'l>(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&'l ConnectionLock, &Place),
-    mut changed: Vec<Changed<'l>>,
-) -> Result<Vec<Changed<'l>>> {
-    if !matches!(place.kind, Kind::Contact | Kind::ContactGroup | Kind::Task) {
+    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    mut changed: Vec<ItemChange<'l>>,
+) -> Result<Vec<ItemChange<'l>>> {
+    if !matches!(place.kind, ResourceKind::Contact | ResourceKind::ContactGroup | ResourceKind::Task) {
         return Ok(changed);
     }
     let names = changed.iter().any(|c| !c.refs.is_empty()) || items::has_refs(tx, &place.parent_id).await?;
@@ -42,10 +42,10 @@ pub async fn bind<'l>(
         }
     }
     for one in &mut changed {
-        if one.change != Change::Deleted {
+        if one.change != ChangeKind::Deleted {
             settle(tx, app, one, names).await?;
         }
-        if one.kind == Kind::Contact {
+        if one.kind == ResourceKind::Contact {
             items::set_keys(tx, &place.tenant, &one.item, &one.keys).await?;
         }
     }
@@ -55,10 +55,10 @@ pub async fn bind<'l>(
         if item.deleted_at.is_some() {
             continue;
         }
-        let mut one = Changed {
-            kind: Kind::parse(&item.kind).unwrap_or(place.kind),
+        let mut one = ItemChange {
+            kind: ResourceKind::parse(&item.kind).unwrap_or(place.kind),
             item: Item { updated_at: app.now(), ..Item::clone(&item) },
-            change: Change::Updated,
+            change: ChangeKind::Updated,
             inserted: None,
             refs: Vec::new(),
             keys: Vec::new(),
@@ -67,7 +67,7 @@ pub async fn bind<'l>(
         };
         settle(tx, app, &mut one, true).await?;
         if one.before.as_ref().is_none_or(|before| before.body != one.item.body) {
-            if one.kind == Kind::Contact {
+            if one.kind == ResourceKind::Contact {
                 items::set_keys(tx, &place.tenant, &one.item, &one.keys).await?;
             }
             changed.push(one);
@@ -77,7 +77,7 @@ pub async fn bind<'l>(
 }
 
 /// The ids of the others that may look different because of this change. Keeps whom it names.
-async fn others(tx: &mut Tx, place: &Place, one: &Changed<'_>) -> Result<BTreeSet<String>> {
+async fn others(tx: &mut Tx, place: &CopyLocation, one: &ItemChange<'_>) -> Result<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     if items::targets(tx, &one.item.id).await? != one.refs {
         let other = other_side(one.kind);
@@ -88,7 +88,7 @@ async fn others(tx: &mut Tx, place: &Place, one: &Changed<'_>) -> Result<BTreeSe
     }
     // Who names it sees it come, go, or change its name.
     let uids = [one.item.uid.clone(), one.before.as_ref().and_then(|b| b.uid.clone())];
-    if one.change != Change::Updated || uids[0] != uids[1] {
+    if one.change != ChangeKind::Updated || uids[0] != uids[1] {
         for uid in uids.into_iter().flatten() {
             found.extend(items::namers(tx, &place.parent_id, &uid).await?);
         }
@@ -99,31 +99,31 @@ async fn others(tx: &mut Tx, place: &Place, one: &Changed<'_>) -> Result<BTreeSe
 }
 
 /// The kind of those that an item of this kind and they name.
-fn other_side(kind: Kind) -> &'static str {
+fn other_side(kind: ResourceKind) -> &'static str {
     match kind {
-        Kind::Contact => Kind::ContactGroup.as_str(),
-        Kind::ContactGroup => Kind::Contact.as_str(),
+        ResourceKind::Contact => ResourceKind::ContactGroup.as_str(),
+        ResourceKind::ContactGroup => ResourceKind::Contact.as_str(),
         other => other.as_str(),
     }
 }
 
 /// The body as it is among the others now.
-async fn settle(tx: &mut Tx, app: &App, one: &mut Changed<'_>, names: bool) -> Result<()> {
+async fn settle(tx: &mut Tx, app: &App, one: &mut ItemChange<'_>, names: bool) -> Result<()> {
     match one.kind {
-        Kind::Contact if names => {
+        ResourceKind::Contact if names => {
             let mut contact: Contact = serde_json::from_str(&one.item.body)?;
-            contact.group_ids = linked(tx, &one.item, Kind::ContactGroup).await?;
+            contact.group_ids = linked(tx, &one.item, ResourceKind::ContactGroup).await?;
             one.keys = crate::local_copy::contact::keys(&contact);
             one.item.body = as_before(&one.item.body, serde_json::to_string(&contact)?);
         }
-        Kind::ContactGroup if names => {
+        ResourceKind::ContactGroup if names => {
             let mut group: ContactGroup = serde_json::from_str(&one.item.body)?;
-            let members = linked(tx, &one.item, Kind::Contact).await?;
+            let members = linked(tx, &one.item, ResourceKind::Contact).await?;
             group.member_count = i64::try_from(members.len()).unwrap_or(i64::MAX);
             group.contact_ids = (members.len() <= MAX_INLINE_MEMBERS).then_some(members);
             one.item.body = as_before(&one.item.body, serde_json::to_string(&group)?);
         }
-        Kind::Task if names || crate::local_copy::task_parts::has_parts(&one.item.body) => {
+        ResourceKind::Task if names || crate::local_copy::task_parts::has_parts(&one.item.body) => {
             let mut task: Task = serde_json::from_str(&one.item.body)?;
             task.parent_id = parent(tx, &one.item).await?;
             crate::local_copy::task_parts::bind_parts(tx, app, &one.item, &mut task).await?;
@@ -136,7 +136,7 @@ async fn settle(tx: &mut Tx, app: &App, one: &mut Changed<'_>, names: bool) -> R
 
 /// The ids of the live items of this kind that it names or that name it, sorted. A provider keeps membership on one side, on
 /// either.
-async fn linked(tx: &mut Tx, item: &Item, kind: Kind) -> Result<Vec<String>> {
+async fn linked(tx: &mut Tx, item: &Item, kind: ResourceKind) -> Result<Vec<String>> {
     let found: BTreeSet<String> = items::linked(tx, item, kind.as_str()).await?.into_iter().collect();
     Ok(found.into_iter().collect())
 }
@@ -148,6 +148,6 @@ async fn parent(tx: &mut Tx, item: &Item) -> Result<Option<String>> {
     }
     // Those that it names come first, before its own children.
     let nameless = Item { uid: None, ..item.clone() };
-    let found = items::linked(tx, &nameless, Kind::Task.as_str()).await?;
+    let found = items::linked(tx, &nameless, ResourceKind::Task.as_str()).await?;
     Ok(found.into_iter().find(|id| *id != item.id))
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use storage::items::{Item, Shown};
 use storage::json_text;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::stored_warnings;
 
 /// The JSON text of one resource.
@@ -54,8 +54,8 @@ pub fn shown(item: &Shown<'_>, warnings: &[Value], with_provider_data: bool) -> 
 
 /// The fields that say where it lies, and what only this kind has of the host.
 fn place(out: &mut String, item: &Shown<'_>) {
-    match Kind::parse(item.kind) {
-        Some(Kind::Event) => {
+    match ResourceKind::parse(item.kind) {
+        Some(ResourceKind::Event) => {
             field(out, ",\"calendarId\":", item.parent_id);
             match item.series_id {
                 Some(series) => field(out, ",\"seriesId\":", series),
@@ -63,9 +63,11 @@ fn place(out: &mut String, item: &Shown<'_>) {
             }
         }
         // How it is watched is no part of a calendar's version: `watched` puts it in.
-        Some(Kind::Calendar) => out.push_str(",\"watch\":null"),
-        Some(Kind::Contact | Kind::ContactGroup) => field(out, ",\"bookId\":", item.parent_id),
-        Some(Kind::Task) => field(out, ",\"taskListId\":", item.parent_id),
+        Some(ResourceKind::Calendar) => out.push_str(",\"watch\":null"),
+        Some(ResourceKind::Contact | ResourceKind::ContactGroup) => {
+            field(out, ",\"bookId\":", item.parent_id)
+        }
+        Some(ResourceKind::Task) => field(out, ",\"taskListId\":", item.parent_id),
         // Of mail the body has it all.
         Some(_) | None => {}
     }

@@ -4,10 +4,15 @@ use base::error::Result;
 use storage::{Tx, sync_states as table};
 
 use crate::app::App;
-use crate::local_copy::change::{Place, Superseded};
+use crate::local_copy::change::{CopyLocation, SupersededRecords};
 
 /// Notes what was left out, to be read again. Collections come whole with every pull.
-pub async fn note_superseded(tx: &mut Tx, app: &App, place: &Place, superseded: &Superseded) -> Result<()> {
+pub async fn note_superseded(
+    tx: &mut Tx,
+    app: &App,
+    place: &CopyLocation,
+    superseded: &SupersededRecords,
+) -> Result<()> {
     if place.kind.is_collection() {
         return Ok(());
     }

@@ -11,11 +11,13 @@ use storage::locked::{ConnectionLock, Locked};
 use storage::scheduling::meeting_events;
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Applied, Change, Changed, Differences, Place, Quiet, etag};
+use crate::app::event_log::{self, NewLogEntry};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{
+    ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange, Upserted, etag,
+};
 use crate::local_copy::diff::{differences, merge_renamed, take_up_departed};
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::references::bind;
 use crate::local_copy::render;
 
@@ -25,8 +27,8 @@ pub async fn apply(
     tx: &mut Tx,
     app: &App,
     lock: &ConnectionLock,
-    place: &Place,
-    sources: &[Prepared],
+    place: &CopyLocation,
+    sources: &[NormalizedRecord],
 ) -> Result<Option<i64>> {
     Ok(apply_read(tx, app, (lock, place), sources, i64::MAX).await?.last)
 }
@@ -37,22 +39,22 @@ pub async fn apply(
 pub async fn apply_read(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
-    sources: &[Prepared],
+    (lock, place): (&ConnectionLock, &CopyLocation),
+    sources: &[NormalizedRecord],
     as_of: i64,
-) -> Result<Applied> {
+) -> Result<Upserted> {
     let differences = all_differences(tx, app, (lock, place), sources, as_of).await?;
     let Differences { changed, quiet, superseded } = differences;
     write_quiet(tx, app, place, quiet).await?;
     let last = write(tx, app, (lock, place), changed).await?;
-    Ok(Applied { last, superseded })
+    Ok(Upserted { last, superseded })
 }
 
 async fn all_differences<'l>(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&'l ConnectionLock, &Place),
-    sources: &[Prepared],
+    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    sources: &[NormalizedRecord],
     as_of: i64,
 ) -> Result<Differences<'l>> {
     if place.kind.is_mail() {
@@ -68,10 +70,10 @@ async fn all_differences<'l>(
     }
     // An item that goes from one source of the page to another is not gone.
     let live: HashSet<String> =
-        all.changed.iter().filter(|c| c.change != Change::Deleted).map(|c| c.item.id.clone()).collect();
+        all.changed.iter().filter(|c| c.change != ChangeKind::Deleted).map(|c| c.item.id.clone()).collect();
     let quiet: HashSet<String> = all.quiet.iter().map(|q| q.item.id.clone()).collect();
     all.changed.retain(|c| {
-        c.change != Change::Deleted || !(live.contains(&c.item.id) || quiet.contains(&c.item.id))
+        c.change != ChangeKind::Deleted || !(live.contains(&c.item.id) || quiet.contains(&c.item.id))
     });
     merge_renamed(&mut all.changed);
     if place.is_read() {
@@ -84,15 +86,16 @@ async fn all_differences<'l>(
 pub async fn remove_sources(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     gone: &[String],
     as_of: i64,
-) -> Result<Applied> {
+) -> Result<Upserted> {
     let mut all = Differences::default();
     for source_id in gone {
-        let source = Prepared::gone(source_id);
+        let source = NormalizedRecord::gone(source_id);
         let of_source = differences(tx, app, (lock, place), &source).await?;
-        let is_place = |c: &Changed| matches!(c.kind, Kind::EmailFolder | Kind::EmailLabel);
+        let is_place =
+            |c: &ItemChange| matches!(c.kind, ResourceKind::EmailFolder | ResourceKind::EmailLabel);
         match of_source.is_superseded(as_of) {
             true if of_source.changed.iter().any(is_place) => all.superseded.folders = true,
             true => all.superseded.sources.push(source_id.clone()),
@@ -100,12 +103,17 @@ pub async fn remove_sources(
         }
     }
     let last = write(tx, app, (lock, place), all.changed).await?;
-    Ok(Applied { last, superseded: all.superseded })
+    Ok(Upserted { last, superseded: all.superseded })
 }
 
 /// Writes what nobody sees. A write of ours is given a sequence of its own, without a line in the log, so that a page which was read
 /// before it does not undo it.
-async fn write_quiet(tx: &mut Tx, app: &App, place: &Place, quiet: Vec<Quiet<'_>>) -> Result<()> {
+async fn write_quiet(
+    tx: &mut Tx,
+    app: &App,
+    place: &CopyLocation,
+    quiet: Vec<UnloggedChange<'_>>,
+) -> Result<()> {
     if quiet.is_empty() {
         return Ok(());
     }
@@ -113,7 +121,7 @@ async fn write_quiet(tx: &mut Tx, app: &App, place: &Place, quiet: Vec<Quiet<'_>
         true => None,
         false => Some(storage::log::next_sequence(tx, &place.tenant, 1).await?),
     };
-    for Quiet { before, item } in quiet {
+    for UnloggedChange { before, item } in quiet {
         let item = Item { sequence: sequence.unwrap_or(before.sequence), ..item };
         if before.source_id == item.source_id && before.external_id == item.external_id {
             items::set_provider_side(tx, &before, &item).await?;
@@ -139,7 +147,12 @@ async fn leave(tx: &mut Tx, app: &App, before: &Item, item: &Item) -> Result<()>
 }
 
 /// Keeps the metadata of an item that the provider no longer has: it may come back under another name. What was deleted here is deleted.
-async fn keep_departed(tx: &mut Tx, place: &Place, before: &Locked<'_, Item>, item: &Item) -> Result<()> {
+async fn keep_departed(
+    tx: &mut Tx,
+    place: &CopyLocation,
+    before: &Locked<'_, Item>,
+    item: &Item,
+) -> Result<()> {
     let is_kept = place.is_read() && !place.kind.is_mail() && before.deleted_at.is_none();
     let has_any = before.fingerprint.is_some() && before.metadata != "{}";
     match item.deleted_at.filter(|_| is_kept && has_any) {
@@ -151,8 +164,8 @@ async fn keep_departed(tx: &mut Tx, place: &Place, before: &Locked<'_, Item>, it
 async fn write(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
-    changed: Vec<Changed<'_>>,
+    (lock, place): (&ConnectionLock, &CopyLocation),
+    changed: Vec<ItemChange<'_>>,
 ) -> Result<Option<i64>> {
     if changed.is_empty() {
         return Ok(None);
@@ -164,7 +177,7 @@ async fn write(
     for (sequence, changed) in (first..).zip(&mut changed) {
         changed.item.sequence = sequence;
         changed.item.etag = etag(&changed.item);
-        if place.kind.is_mail() && changed.change == Change::Deleted {
+        if place.kind.is_mail() && changed.change == ChangeKind::Deleted {
             changed.item.body = crate::local_copy::mail::normalize::own_of(&changed.item.body)?;
         }
         match changed.before.as_ref().or(changed.inserted.as_ref()) {
@@ -184,7 +197,7 @@ async fn write(
         crate::local_copy::mail::locations::date_threads(tx, &changed, app.now()).await?;
     }
     event_log::insert(tx, app, &place.tenant, first, notes).await?;
-    if place.kind == Kind::Event {
+    if place.kind == ResourceKind::Event {
         // After the log, because it can enqueue jobs: see `LockRank`. No meeting knows an id that was made just now.
         let known = changed.iter().filter(|changed| changed.before.is_some());
         let ids: Vec<String> = known.map(|changed| changed.item.id.clone()).collect();
@@ -201,20 +214,20 @@ async fn write(
     Ok(Some(first + count - 1))
 }
 
-fn note(place: &Place, changed: &Changed<'_>) -> Note {
+fn note(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
     let word = match changed.change {
-        Change::Created => "created",
-        Change::Updated => "updated",
-        Change::Deleted => "deleted",
+        ChangeKind::Created => "created",
+        ChangeKind::Updated => "updated",
+        ChangeKind::Deleted => "deleted",
     };
     let fields = match (&changed.before, changed.change) {
-        (Some(before), Change::Updated) => Some(changed_fields(before, &changed.item)),
+        (Some(before), ChangeKind::Updated) => Some(changed_fields(before, &changed.item)),
         _ => None,
     };
     let kind = changed.kind;
     let told = if is_completion(changed, fields.as_deref()) { "completed" } else { word };
-    let is_gone = changed.change == Change::Deleted;
-    Note {
+    let is_gone = changed.change == ChangeKind::Deleted;
+    NewLogEntry {
         connection_id: Some(place.connection_id.clone()),
         entry_type: format!("{}.{told}", kind.resource_type()),
         change_type: word,
@@ -229,8 +242,8 @@ fn note(place: &Place, changed: &Changed<'_>) -> Note {
 }
 
 /// A task that is done has a notification of its own.
-fn is_completion(changed: &Changed<'_>, fields: Option<&[String]>) -> bool {
-    changed.kind == Kind::Task
+fn is_completion(changed: &ItemChange<'_>, fields: Option<&[String]>) -> bool {
+    changed.kind == ResourceKind::Task
         && fields.is_some_and(|f| f.iter().any(|f| f == "status"))
         && changed.item.body.contains("\"status\":\"completed\"")
 }
@@ -239,7 +252,7 @@ fn is_completion(changed: &Changed<'_>, fields: Option<&[String]>) -> bool {
 pub async fn set_metadata<'l>(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    place: &CopyLocation,
     before: Locked<'l, Item>,
     metadata: String,
 ) -> Result<Locked<'l, Item>> {
@@ -252,17 +265,17 @@ pub async fn set_metadata<'l>(
     item.sequence = sequence;
     item.etag = etag(&item);
     let stored = items::replace(tx, before, item).await?;
-    let changed = Changed {
-        kind: Kind::parse(&stored.kind).unwrap_or(place.kind),
+    let changed = ItemChange {
+        kind: ResourceKind::parse(&stored.kind).unwrap_or(place.kind),
         before: None,
         inserted: None,
         item: Item::clone(&stored),
-        change: Change::Updated,
+        change: ChangeKind::Updated,
         refs: Vec::new(),
         keys: Vec::new(),
         places: Vec::new(),
     };
-    let note = Note { changed_fields: Some(vec!["metadata".to_owned()]), ..note(place, &changed) };
+    let note = NewLogEntry { changed_fields: Some(vec!["metadata".to_owned()]), ..note(place, &changed) };
     event_log::insert(tx, app, &place.tenant, sequence, vec![note]).await?;
     Ok(stored)
 }

@@ -28,7 +28,7 @@ const RETRY_AFTER_S: u64 = 10;
 
 /// Why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TokenError {
+enum JwtError {
     /// The provider did not issue it for this service. The reason goes to the debug log only: anybody can send an invalid token.
     Invalid(&'static str),
     /// The provider's keys cannot be fetched now.
@@ -72,13 +72,13 @@ pub async fn ensure_authentic(
     };
     match verify(app, (provider, push), token).await {
         Ok(()) => Ok(()),
-        Err(TokenError::Invalid(why)) => {
+        Err(JwtError::Invalid(why)) => {
             tracing::debug!(connector = provider, why, "the token of a notification is invalid");
             app.metrics.count_notifications(provider, "wrong_secret", count);
             let message = "the provider did not issue this token for this service";
             Err(Refusal::new(Code::InvalidApiKey, message).into())
         }
-        Err(TokenError::KeysUnavailable) => {
+        Err(JwtError::KeysUnavailable) => {
             app.metrics.count_notifications(provider, "no_keys", count);
             let message = "the keys of the provider cannot be fetched now; send the notifications again";
             Err(Refusal::new(Code::Overloaded, message).retry_after_s(RETRY_AFTER_S).into())
@@ -104,10 +104,10 @@ fn find_token<'h>(place: Option<&PushPlace>, headers: &'h HeaderMap) -> Option<&
     (1..=MAX_TOKEN_BYTES).contains(&token.len()).then_some(token)
 }
 
-async fn verify(app: &App, (provider, push): (&str, &Push), token: &str) -> Result<(), TokenError> {
-    let Some(jwt) = &push.jwt else { return Err(TokenError::Invalid("the manifest has no [push.jwt]")) };
+async fn verify(app: &App, (provider, push): (&str, &Push), token: &str) -> Result<(), JwtError> {
+    let Some(jwt) = &push.jwt else { return Err(JwtError::Invalid("the manifest has no [push.jwt]")) };
     let audience = jwt.audience.clone().or_else(|| watch_reach::address(app, provider));
-    let audience = audience.ok_or(TokenError::Invalid("this service has no public URL"))?;
+    let audience = audience.ok_or(JwtError::Invalid("this service has no public URL"))?;
     let (id, algorithm) = parse_header(token)?;
     let now = app.now();
     // Connectors do not share an entry, because they may not reach the same addresses.
@@ -115,23 +115,22 @@ async fn verify(app: &App, (provider, push): (&str, &Push), token: &str) -> Resu
     let fetch = || fetch_key_set(app.clone(), provider.to_owned(), jwt.jwks_url.clone());
     let found = app.jwks.find_key(&set, KeyRef { id: &id, algorithm }, now, fetch).await;
     let key = found.map_err(|e| match e {
-        KeyError::NotFound => TokenError::Invalid("the provider has no such key"),
-        KeyError::Unavailable => TokenError::KeysUnavailable,
+        KeyError::NotFound => JwtError::Invalid("the provider has no such key"),
+        KeyError::Unavailable => JwtError::KeysUnavailable,
     })?;
-    let claims =
-        decode_claims(token, &key).ok_or(TokenError::Invalid("wrong signature, or missing claims"))?;
-    validate_claims(&claims, jwt, &audience, app.now()).map_err(TokenError::Invalid)
+    let claims = decode_claims(token, &key).ok_or(JwtError::Invalid("wrong signature, or missing claims"))?;
+    validate_claims(&claims, jwt, &audience, app.now()).map_err(JwtError::Invalid)
 }
 
 /// Returns `kid` and `alg` of the header. They are not authenticated yet: the key that is found must be for this algorithm.
-fn parse_header(token: &str) -> Result<(String, Algorithm), TokenError> {
-    let malformed = TokenError::Invalid("malformed token, or unknown algorithm");
+fn parse_header(token: &str) -> Result<(String, Algorithm), JwtError> {
+    let malformed = JwtError::Invalid("malformed token, or unknown algorithm");
     let header = decode_header(token).map_err(|_| malformed)?;
     let is_jwt = header.typ.as_deref().is_none_or(|typ| typ.eq_ignore_ascii_case("jwt"));
     if !is_jwt || header.crit.is_some() {
-        return Err(TokenError::Invalid("a typ other than JWT, or critical extensions"));
+        return Err(JwtError::Invalid("a typ other than JWT, or critical extensions"));
     }
-    let id = header.kid.ok_or(TokenError::Invalid("no kid"))?;
+    let id = header.kid.ok_or(JwtError::Invalid("no kid"))?;
     Ok((id, header.alg))
 }
 

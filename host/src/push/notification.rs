@@ -31,18 +31,18 @@ pub struct Incoming<'a> {
 
 /// What a notification is about.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Subject {
+pub enum NotificationSubject {
     /// The provider's id of a watch.
     Watch(String),
     /// An address, in lower case.
     Account(String),
 }
 
-impl Subject {
+impl NotificationSubject {
     /// The id, or the address.
     pub fn name(&self) -> &str {
         match self {
-            Subject::Watch(name) | Subject::Account(name) => name,
+            NotificationSubject::Watch(name) | NotificationSubject::Account(name) => name,
         }
     }
 }
@@ -59,7 +59,7 @@ pub enum Lifecycle {
 /// One notification. Nothing of it is proved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
-    pub subject: Subject,
+    pub subject: NotificationSubject,
     /// The token that came back, or the signature; empty with `auth = "jwt"`, where a token authenticates the whole request.
     pub secret: String,
     pub lifecycle: Option<Lifecycle>,
@@ -101,7 +101,7 @@ pub fn read(push: &Push, incoming: Incoming<'_>) -> Result<Notifications> {
             continue;
         }
         let subject = match &push.account {
-            None => at(&push.watch).map(Subject::Watch),
+            None => at(&push.watch).map(NotificationSubject::Watch),
             Some(place) => account(push, place, incoming.headers, one),
         };
         let secret = match push.auth {
@@ -151,7 +151,7 @@ fn text_at(place: &PushPlace, headers: &HeaderMap, one: &Value) -> Option<String
     can_be_ours.then(|| text.to_owned())
 }
 
-fn account(push: &Push, place: &PushPlace, headers: &HeaderMap, one: &Value) -> Option<Subject> {
+fn account(push: &Push, place: &PushPlace, headers: &HeaderMap, one: &Value) -> Option<NotificationSubject> {
     let text = match &push.base64 {
         None => text_at(place, headers, one)?,
         Some(PushPlace::Pointer(pointer)) => {
@@ -161,7 +161,7 @@ fn account(push: &Push, place: &PushPlace, headers: &HeaderMap, one: &Value) -> 
         }
         Some(PushPlace::Query(_) | PushPlace::Header(_)) => return None,
     };
-    Some(Subject::Account(text.to_lowercase()))
+    Some(NotificationSubject::Account(text.to_lowercase()))
 }
 
 #[cfg(test)]
@@ -225,7 +225,11 @@ mod tests {
     }
 
     fn watch(id: &str, secret: &str, lifecycle: Option<Lifecycle>) -> Notification {
-        Notification { subject: Subject::Watch(id.to_owned()), secret: secret.to_owned(), lifecycle }
+        Notification {
+            subject: NotificationSubject::Watch(id.to_owned()),
+            secret: secret.to_owned(),
+            lifecycle,
+        }
     }
 
     #[test]
@@ -298,7 +302,7 @@ mod tests {
         ] {
             let body = json!({ "message": { "data": data } });
             let found = read_of(&push, &signed, &body).unwrap();
-            let subject = Subject::Account("ann@example.test?>".to_owned());
+            let subject = NotificationSubject::Account("ann@example.test?>".to_owned());
             let notification = Notification { subject, secret: "00".to_owned(), lifecycle: None };
             assert_eq!(found, Notifications { all: vec![notification], greetings: 0 }, "{data}");
         }

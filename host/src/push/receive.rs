@@ -16,7 +16,7 @@ use subtle::ConstantTimeEq;
 
 use crate::app::App;
 use crate::push::jwt;
-use crate::push::notification::{Incoming, Lifecycle, Notification, Notifications, Subject};
+use crate::push::notification::{Incoming, Lifecycle, Notification, NotificationSubject, Notifications};
 use crate::sync::schedule::{pull_id_of, renew_id_of};
 
 /// How often it is written that notifications come for a watch, ms, while they make no pull due.
@@ -26,7 +26,7 @@ const MERGED_MS: i64 = 1_000;
 
 /// How quickly the notifications of a watch come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pace {
+pub enum NotificationPace {
     /// As they may.
     Fine,
     /// Too quickly: those of a second are one.
@@ -38,16 +38,16 @@ pub enum Pace {
 /// Counts what comes.
 pub trait Budgets: Sync {
     /// Counts a notification of a watch, or of whoever pretends that it is one; `name` stands for the watch and the secret.
-    fn of_watch(&self, name: &str) -> Pace;
+    fn of_watch(&self, name: &str) -> NotificationPace;
 
     /// Counts a request of the provider: one with a notification that is `Fine`, or one of which all are merged (`Merged`). Fails over the
     /// budget of these.
-    fn of_provider(&self, pace: Pace) -> Result<()>;
+    fn of_provider(&self, pace: NotificationPace) -> Result<()>;
 }
 
 /// What became of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Taken {
+pub enum ReceiveResult {
     /// It was held against the watches; whether any of it was authentic is not told.
     Notified,
     /// It only says that watches have begun.
@@ -61,18 +61,18 @@ pub async fn receive(
     (provider, push): (&str, &Push),
     (notifications, incoming): (Notifications, Incoming<'_>),
     budgets: &dyn Budgets,
-) -> Result<Taken> {
+) -> Result<ReceiveResult> {
     let Notifications { all, greetings } = notifications;
     if push.auth == PushAuth::Jwt {
         jwt::ensure_authentic(app, (provider, push), incoming.headers, all.len()).await?;
     }
     if all.is_empty() && greetings > 0 {
         app.metrics.count_notifications(provider, "greeting", 1);
-        return Ok(Taken::Greeted);
+        return Ok(ReceiveResult::Greeted);
     }
     if all.is_empty() && push.auth == PushAuth::Jwt {
         // Contract silent: an authentic request that names no account is accepted, because Pub/Sub repeats a refused one for days.
-        return Ok(Taken::Notified);
+        return Ok(ReceiveResult::Notified);
     }
     if all.is_empty() {
         let message = "the request names no watch, or brings no secret of one";
@@ -85,7 +85,7 @@ pub async fn receive(
     let check = || hints(app, (provider, push), (&paced, &known), incoming.body);
     let hints = app.compute.run("", bytes, check).await;
     act(app, hints).await?;
-    Ok(Taken::Notified)
+    Ok(ReceiveResult::Notified)
 }
 
 /// Counts the notifications. Fails where all of them are a flood, or the provider is over its budget.
@@ -94,7 +94,7 @@ fn paced(
     (provider, push): (&str, &Push),
     all: Vec<Notification>,
     budgets: &dyn Budgets,
-) -> Result<Vec<(Pace, Notification)>> {
+) -> Result<Vec<(NotificationPace, Notification)>> {
     let pace = |one: &Notification| {
         let secret = match push.auth {
             // A signature differs with each body, and a JSON Web Token belongs to no watch.
@@ -104,26 +104,26 @@ fn paced(
         let name = format!("{provider}\n{}\n{secret}", one.subject.name());
         budgets.of_watch(&app.keyring.watch_token_hash(&name))
     };
-    let paced: Vec<(Pace, Notification)> = all.into_iter().map(|one| (pace(&one), one)).collect();
-    if paced.iter().all(|(pace, _)| *pace == Pace::Flood) {
+    let paced: Vec<(NotificationPace, Notification)> = all.into_iter().map(|one| (pace(&one), one)).collect();
+    if paced.iter().all(|(pace, _)| *pace == NotificationPace::Flood) {
         app.metrics.count_notifications(provider, "flood", paced.len());
         let message = "there are too many notifications of this watch; send one for all of them later";
         // Not 429: Google repeats what was answered with 500, 502, 503 or 504, and nothing else.
         return Err(Refusal::new(Code::Overloaded, message).retry_after_s(1).into());
     }
     // A watch alone that is too quick takes nothing from the others of its provider: merged notifications have a budget of their own.
-    let has_fine = paced.iter().any(|(pace, _)| *pace == Pace::Fine);
-    budgets.of_provider(if has_fine { Pace::Fine } else { Pace::Merged })?;
+    let has_fine = paced.iter().any(|(pace, _)| *pace == NotificationPace::Fine);
+    budgets.of_provider(if has_fine { NotificationPace::Fine } else { NotificationPace::Merged })?;
     Ok(paced)
 }
 
 /// The watches that are named.
-async fn find(app: &App, provider: &str, paced: &[(Pace, Notification)]) -> Result<Vec<Watch>> {
+async fn find(app: &App, provider: &str, paced: &[(NotificationPace, Notification)]) -> Result<Vec<Watch>> {
     let (mut ids, mut accounts) = (BTreeSet::new(), BTreeSet::new());
     for (_, one) in paced {
         match &one.subject {
-            Subject::Watch(id) => ids.insert(id.clone()),
-            Subject::Account(address) => accounts.insert(address.clone()),
+            NotificationSubject::Watch(id) => ids.insert(id.clone()),
+            NotificationSubject::Account(address) => accounts.insert(address.clone()),
         };
     }
     let (ids, accounts): (Vec<String>, Vec<String>) =
@@ -156,7 +156,7 @@ struct Hints {
 fn hints(
     app: &App,
     (provider, push): (&str, &Push),
-    (paced, known): (&[(Pace, Notification)], &[Watch]),
+    (paced, known): (&[(NotificationPace, Notification)], &[Watch]),
     body: &[u8],
 ) -> Hints {
     let mut by_subject: BTreeMap<&str, Vec<&Watch>> = BTreeMap::new();
@@ -209,9 +209,9 @@ fn proves(app: &App, push: &Push, watch: &Watch, (one, body): (&Notification, &[
 }
 
 impl Hints {
-    fn add(&mut self, watch: &Watch, lifecycle: Option<Lifecycle>, pace: Pace, now: i64) {
+    fn add(&mut self, watch: &Watch, lifecycle: Option<Lifecycle>, pace: NotificationPace, now: i64) {
         self.is_authentic = true;
-        let pulls = if pace == Pace::Fine { &mut self.now } else { &mut self.merged };
+        let pulls = if pace == NotificationPace::Fine { &mut self.now } else { &mut self.merged };
         pulls.insert(pull_id_of(watch));
         self.told.entry(pull_id_of(watch)).or_default().insert(watch.id.clone());
         if let Some(lifecycle) = lifecycle {

@@ -13,13 +13,13 @@ use storage::wakes::JobClass;
 use storage::watches::{self, Status, Watch};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::connections::call_target::Target;
+use crate::app::event_log::{self, NewLogEntry};
+use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
 use crate::connections::watch_expiry::{WANTED_MS, after_time, next_at, present};
 use crate::connections::{self, refusal, throttle, watch_calls, watch_reach};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
-use crate::push::wanted_watches::{self, Wanted};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
+use crate::push::wanted_watches::{self, WatchRequest};
 use crate::push::{stop, watch_rows};
 use crate::sync::schedule::{RENEW_JOB, pull_id_of};
 
@@ -43,31 +43,31 @@ const UNSUPPORTED_MS: i64 = 24 * 3_600_000;
 /// Most bytes of an error's text that are kept.
 const MAX_ERROR: usize = 500;
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, job) = (&turn.app, &turn.job);
     let mut key = job.key().splitn(3, ':');
     let (Some(id), Some(surface), Some(scope_id)) = (key.next(), key.next(), key.next()) else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
     let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
-    let of = Of { turn, connection: &connection, surface, scope_id };
+    let of = RenewTarget { turn, connection: &connection, surface, scope_id };
     of.note_time().await?;
     let wanted = wanted_watches::wanted(app, &connection, (surface, scope_id)).await?;
     let known = of.known().await?;
     if wanted.is_none() && known.is_empty() {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     }
     let now = app.now();
     if connections::usable(&connection).is_err() {
         let again_at = now + UNUSABLE_MS;
-        return Ok(Next::At(next_at(&known, now).map_or(again_at, |at| at.min(again_at))));
+        return Ok(JobEnd::At(next_at(&known, now).map_or(again_at, |at| at.min(again_at))));
     }
     if let Some(until) = throttle::until(app, &connection.tenant, &connection.id).await? {
-        return Ok(Next::PutOff(next_at(&known, now).map_or(until, |at| at.min(until))));
+        return Ok(JobEnd::PutOff(next_at(&known, now).map_or(until, |at| at.min(until))));
     }
-    let target = Target::of(app, &connection)?;
+    let target = CallTarget::of(app, &connection)?;
     of.stop_due(&target, &known, wanted.is_none()).await?;
     let Some(wanted) = wanted else { return of.stopped().await };
     let asked = match present(&known).filter(|watch| watch.is_active(now)) {
@@ -84,17 +84,17 @@ async fn run(turn: &Turn) -> Result<Next> {
 }
 
 /// What a call of the provider came to; the outer error is of the host.
-type Asked = std::result::Result<(), runtime::Error>;
+type WatchCallResult = std::result::Result<(), runtime::Error>;
 
 /// What a turn is about.
-struct Of<'a> {
-    turn: &'a Turn,
+struct RenewTarget<'a> {
+    turn: &'a JobRun,
     connection: &'a Connection,
     surface: &'a str,
     scope_id: &'a str,
 }
 
-impl Of<'_> {
+impl RenewTarget<'_> {
     fn app(&self) -> &App {
         &self.turn.app
     }
@@ -107,7 +107,7 @@ impl Of<'_> {
     /// Writes what time has made of the watches. One whose start has no known outcome is forgotten: another attempt has another id, and
     /// what the provider may post for this one finds no watch.
     async fn note_time(&self) -> Result<()> {
-        let (now, mut changes) = (self.app().now(), Changes::default());
+        let (now, mut changes) = (self.app().now(), RenewChanges::default());
         for watch in self.known().await? {
             let is_over = watch.expires_at.is_none_or(|at| at <= now);
             if watch.status == Status::Starting || watch.status == Status::Stopping && is_over {
@@ -128,11 +128,16 @@ impl Of<'_> {
 
     /// Asks the provider to start a watch, which `before` then ends for. The watch is known before the call: a provider may try the address
     /// during it.
-    async fn start(&self, target: &Target<'_>, wanted: &Wanted, before: Option<Watch>) -> Result<Asked> {
+    async fn start(
+        &self,
+        target: &CallTarget<'_>,
+        wanted: &WatchRequest,
+        before: Option<Watch>,
+    ) -> Result<WatchCallResult> {
         let (app, now) = (self.app(), self.app().now());
         let Some(address) = watch_reach::address(app, &self.connection.provider) else { return Ok(Ok(())) };
         let new = watch_rows::starting(app, self.connection, (self.surface, self.scope_id));
-        self.write(Changes { made: Some(new.clone()), ..Changes::default() }).await?;
+        self.write(RenewChanges { made: Some(new.clone()), ..RenewChanges::default() }).await?;
         let args = WatchStart {
             surface: self.surface.to_owned(),
             scope: wanted.collection.clone(),
@@ -148,12 +153,12 @@ impl Of<'_> {
         let began = match began {
             Ok(began) => began,
             Err(e) => {
-                self.write(Changes { gone: vec![new.id], ..Changes::default() }).await?;
+                self.write(RenewChanges { gone: vec![new.id], ..RenewChanges::default() }).await?;
                 return Ok(Err(e));
             }
         };
         // A change between the last pull and now was told to nobody.
-        let mut changes = Changes { pulls: vec![pull_id_of(&began)], ..Changes::default() };
+        let mut changes = RenewChanges { pulls: vec![pull_id_of(&began)], ..RenewChanges::default() };
         let expired = self.known().await?.into_iter().filter(|watch| watch.status == Status::Expired);
         changes.gone.extend(expired.map(|watch| watch.id));
         if let Some(before) = before {
@@ -175,14 +180,19 @@ impl Of<'_> {
 
     /// Ends a watch that the provider has started and that has no row: the account was disconnected meanwhile, or the job is another
     /// host's, which starts a watch of its own. Else the provider would post to it until it expires.
-    async fn stop_unrecorded(&self, target: &Target<'_>, args: &WatchStop) {
+    async fn stop_unrecorded(&self, target: &CallTarget<'_>, args: &WatchStop) {
         if let Err(e) = watch_calls::stop(self.app(), target, args).await {
             tracing::debug!(watch = %args.channel, error = %e, "a watch without a row cannot be stopped");
         }
     }
 
     /// Asks the provider to go on with a watch; where it cannot, or has forgotten it, starts another one.
-    async fn renew(&self, target: &Target<'_>, wanted: &Wanted, watch: Watch) -> Result<Asked> {
+    async fn renew(
+        &self,
+        target: &CallTarget<'_>,
+        wanted: &WatchRequest,
+        watch: Watch,
+    ) -> Result<WatchCallResult> {
         let app = self.app();
         let Some(address) = watch_reach::address(app, &self.connection.provider) else { return Ok(Ok(())) };
         let args = WatchRenew {
@@ -204,7 +214,7 @@ impl Of<'_> {
         };
         match renewed {
             Ok(renewed) => {
-                self.write(Changes { written: vec![renewed], ..Changes::default() }).await?;
+                self.write(RenewChanges { written: vec![renewed], ..RenewChanges::default() }).await?;
                 Ok(Ok(()))
             }
             Err(e) => Ok(Err(e)),
@@ -212,7 +222,7 @@ impl Of<'_> {
     }
 
     /// Has the watches ended that are to end by now, or all of them.
-    async fn stop_due(&self, target: &Target<'_>, known: &[Watch], all: bool) -> Result<()> {
+    async fn stop_due(&self, target: &CallTarget<'_>, known: &[Watch], all: bool) -> Result<()> {
         let (app, now) = (self.app(), self.app().now());
         let is_due = |watch: &&Watch| {
             all || watch.status == Status::Stopping && watch.due_at.is_none_or(|at| at <= now)
@@ -228,9 +238,9 @@ impl Of<'_> {
                 Err(e) if e.is_transient() => {
                     let due_at = Some(app.now() + STOP_AGAIN_MS);
                     let again = Watch { status: Status::Stopping, due_at, updated_at: now, ..watch.clone() };
-                    Changes { written: vec![again], ..Changes::default() }
+                    RenewChanges { written: vec![again], ..RenewChanges::default() }
                 }
-                Ok(()) | Err(_) => Changes { gone: vec![watch.id.clone()], ..Changes::default() },
+                Ok(()) | Err(_) => RenewChanges { gone: vec![watch.id.clone()], ..RenewChanges::default() },
             };
             self.write(changes).await?;
         }
@@ -238,25 +248,25 @@ impl Of<'_> {
     }
 
     /// The end of a turn after which nothing is to be watched any more.
-    async fn stopped(&self) -> Result<Next> {
+    async fn stopped(&self) -> Result<JobEnd> {
         let (known, now) = (self.known().await?, self.app().now());
-        Ok(next_at(&known, now).map_or(Next::Done, Next::At))
+        Ok(next_at(&known, now).map_or(JobEnd::Done, JobEnd::At))
     }
 
     /// The end of a turn that has done what was due.
-    async fn rest(&self) -> Result<Next> {
+    async fn rest(&self) -> Result<JobEnd> {
         let (known, now) = (self.known().await?, self.app().now());
-        Ok(Next::At(next_at(&known, now).unwrap_or(now + UNUSABLE_MS)))
+        Ok(JobEnd::At(next_at(&known, now).unwrap_or(now + UNUSABLE_MS)))
     }
 
     /// The end of a turn in which the provider was asked in vain. It comes again after a delay, and before that when time makes another
     /// thing of the watch.
-    async fn failed(&self, e: &runtime::Error) -> Result<Next> {
+    async fn failed(&self, e: &runtime::Error) -> Result<JobEnd> {
         let (app, job) = (self.app(), &self.turn.job);
         let (known, now) = (self.known().await?, app.now());
         if matches!(e.code, Code::Unsupported | Code::UnsupportedSurface) {
             let again_at = now + UNSUPPORTED_MS;
-            return Ok(Next::At(next_at(&known, now).map_or(again_at, |at| at.min(again_at))));
+            return Ok(JobEnd::At(next_at(&known, now).map_or(again_at, |at| at.min(again_at))));
         }
         let error = failed(app, self.connection, e).await;
         tracing::warn!(job = %job.id, attempts = job.attempts, %error, "a watch cannot be started or renewed");
@@ -280,11 +290,11 @@ impl Of<'_> {
                 })
             })
             .await?;
-        Ok(Next::Committed)
+        Ok(JobEnd::Committed)
     }
 
     /// Writes changes, as long as the job is this host's.
-    async fn write(&self, changes: Changes) -> Result<()> {
+    async fn write(&self, changes: RenewChanges) -> Result<()> {
         if changes.is_empty() {
             return Ok(());
         }
@@ -317,8 +327,8 @@ impl Of<'_> {
 
 /// What one transaction writes.
 #[derive(Clone, Debug, Default)]
-struct Changes {
-    notes: Vec<Note>,
+struct RenewChanges {
+    notes: Vec<NewLogEntry>,
     made: Option<Watch>,
     written: Vec<Watch>,
     /// Ids of watches that are forgotten.
@@ -327,7 +337,7 @@ struct Changes {
     pulls: Vec<String>,
 }
 
-impl Changes {
+impl RenewChanges {
     fn is_empty(&self) -> bool {
         let has_rows = self.made.is_some() || !self.written.is_empty() || !self.gone.is_empty();
         !has_rows && self.notes.is_empty() && self.pulls.is_empty()

@@ -11,7 +11,7 @@ use storage::watches as table;
 use storage::watches::{Status, Watch};
 
 use crate::app::App;
-use crate::connections::call_target::Target;
+use crate::connections::call_target::CallTarget;
 use crate::connections::watch_calls;
 use crate::sync::schedule::renew_id_of;
 
@@ -37,7 +37,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
     if known.is_empty() || !is_usable {
         return Ok(());
     }
-    let target = Target::of(app, connection)?;
+    let target = CallTarget::of(app, connection)?;
     let (mut ids, mut renewals) = (Vec::new(), Vec::new());
     let stopping = async {
         for some in known.chunks(CONCURRENT) {
@@ -66,7 +66,7 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
 }
 
 /// Whether the provider has ended a watch.
-async fn stop(app: &App, target: &Target<'_>, watch: &Watch) -> bool {
+async fn stop(app: &App, target: &CallTarget<'_>, watch: &Watch) -> bool {
     let Some(args) = args(watch) else { return false };
     match watch_calls::stop(app, target, &args).await {
         Ok(()) => true,

@@ -8,18 +8,18 @@ use storage::watches::{self, Watch};
 use storage::{items, jobs, sync_states};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections::watch_expiry::present;
 use crate::connections::watch_reach;
 use crate::sync::schedule::{ConnectionJob, MAX_WATCHED, parts, renew_job};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 
 /// A watch that was started or renewed within this time is not renewed again for a client, ms: at a provider that cannot renew, each
 /// renewal is another watch.
 const RENEWED_WITHIN_MS: i64 = 60_000;
 
 /// Sees to it that a scope that clients follow is watched, where its provider can do that. Jobs that are there stay as they are.
-pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+pub async fn ensure(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     if !watch_reach::can_watch(app, &connection.provider) {
         return Ok(());
     }
@@ -48,7 +48,7 @@ pub async fn ensure(app: &App, connection: &Connection, scope: &Scope) -> Result
 
 /// What a provider is to be asked to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wanted {
+pub struct WatchRequest {
     /// The collection's external id; none for the mailbox, or for the account's collections themselves.
     pub collection: Option<String>,
 }
@@ -58,27 +58,27 @@ pub async fn wanted(
     app: &App,
     connection: &Connection,
     (surface, scope_id): (&str, &str),
-) -> Result<Option<Wanted>> {
+) -> Result<Option<WatchRequest>> {
     if !watch_reach::can_watch(app, &connection.provider) {
         return Ok(None);
     }
-    let is_whole = surface == Kind::ContactBook.surface().as_str();
+    let is_whole = surface == ResourceKind::ContactBook.surface().as_str();
     let followed = if is_whole { "" } else { scope_id };
     let state = sync_states::find(app.db.reader(), &connection.id, surface, followed).await?;
     if !state.is_some_and(|state| state.followed) {
         return Ok(None);
     }
     if scope_id.is_empty() {
-        return Ok(Some(Wanted { collection: None }));
+        return Ok(Some(WatchRequest { collection: None }));
     }
     let item = items::any(app.db.reader(), &connection.tenant, scope_id).await?;
     let item = item.filter(|item| item.connection_id == connection.id);
-    Ok(item.map(|item| Wanted { collection: Some(item.external_id) }))
+    Ok(item.map(|item| WatchRequest { collection: Some(item.external_id) }))
 }
 
 /// Has the watches of a scope renewed at once, where there are any and none was just renewed; where one is to be started, that is tried at
 /// once.
-pub async fn renew_now(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+pub async fn renew_now(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     let of = (scope.surface(), scope.scope_id.as_str());
     let known = watches::of_scope(app.db.reader(), &connection.id, of).await?;
     let now = app.now();

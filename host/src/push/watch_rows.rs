@@ -7,8 +7,8 @@ use storage::connections::Connection;
 use storage::watches::{Status, Watch};
 
 use crate::app::App;
-use crate::app::event_log::{Note, Origin};
-use crate::app::resource_kind::Kind;
+use crate::app::event_log::{NewLogEntry, Origin};
+use crate::app::resource_kind::ResourceKind;
 use crate::connections::watch_expiry::renew_at;
 use crate::connections::watch_reach;
 
@@ -60,8 +60,8 @@ pub fn active(app: &App, watch: &Watch, watching: Watching) -> Result<Watch, run
 }
 
 /// What the log tells of a watch whose end is near, or that is over. None: it is not of a calendar.
-pub fn note(watch: &Watch) -> Option<Note> {
-    if watch.surface != Kind::Calendar.surface().as_str() || watch.scope_id.is_empty() {
+pub fn note(watch: &Watch) -> Option<NewLogEntry> {
+    if watch.surface != ResourceKind::Calendar.surface().as_str() || watch.scope_id.is_empty() {
         return None;
     }
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
@@ -71,7 +71,7 @@ pub fn note(watch: &Watch) -> Option<Note> {
         "expiresAt": at(watch.expires_at),
         "lastNotificationAt": at(watch.last_notified_at),
     });
-    Some(Note {
+    Some(NewLogEntry {
         connection_id: Some(watch.connection_id.clone()),
         entry_type: format!("calendar.watch.{}", watch.status.as_str()),
         change_type: "state",

@@ -4,11 +4,11 @@ use base::error::Result;
 use base::input::validate;
 use model::calendar::Calendar;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::resources::collections::{Collection, color};
 
 impl Collection for Calendar {
-    const KIND: Kind = Kind::Calendar;
+    const KIND: ResourceKind = ResourceKind::Calendar;
 
     fn name(&self) -> &str {
         &self.name

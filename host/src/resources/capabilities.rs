@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::app::live_channels::Channel;
 use crate::connections::account::{is_address, shown};
 use crate::connections::provider_call::fetch;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::connections::{find, granted, usable};
 use crate::sync::schedule;
 
@@ -35,7 +35,7 @@ const MAX_RECIPIENTS: i64 = 500;
 const ALIASES: usize = 500;
 
 /// Asks the connector where it can say more than its manifest.
-pub async fn of(app: &App, asker: &Asker, connection_id: &str) -> Result<Capabilities> {
+pub async fn of(app: &App, asker: &RequestContext, connection_id: &str) -> Result<Capabilities> {
     if !asker.may_use(connection_id) {
         return Err(not_found("connection"));
     }
@@ -94,7 +94,7 @@ type Field = fn(&mut EmailOperations) -> &mut bool;
 fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &mut Capabilities) {
     let is_here = has(connection, Surface::Email);
     // The host sends later by itself, whatever the provider has.
-    let can: [(Row, Field); 13] = [
+    let can: [(CapabilityRow, Field); 13] = [
         (("read", is_here, "email.read"), |o| &mut o.read),
         // Where the provider has none, the copy is searched.
         (("search", is_here, "email.read"), |o| &mut o.search),
@@ -153,7 +153,12 @@ fn email(app: &App, connection: &Connection, mail: MailFeatures, capabilities: &
 }
 
 /// What the connector says of a surface.
-async fn features<F>(app: &App, connection: &Connection, asker: &Asker, surface: Surface) -> Result<F>
+async fn features<F>(
+    app: &App,
+    connection: &Connection,
+    asker: &RequestContext,
+    surface: Surface,
+) -> Result<F>
 where
     F: DeserializeOwned + Default + Send,
 {
@@ -165,12 +170,12 @@ where
 }
 
 /// An operation, whether the provider has it, and the scope that it needs.
-type Row = (&'static str, bool, &'static str);
+type CapabilityRow = (&'static str, bool, &'static str);
 
 fn described(
     connection: &Connection,
     surface: Surface,
-    can: &[Row],
+    can: &[CapabilityRow],
     features: &[(&str, Value)],
 ) -> SurfaceCapabilities {
     let mut answer = SurfaceCapabilities::default();
@@ -186,7 +191,7 @@ fn described(
     answer
 }
 
-async fn calendar(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+async fn calendar(app: &App, connection: &Connection, asker: &RequestContext) -> Result<SurfaceCapabilities> {
     let has: CalendarFeatures = features(app, connection, asker, Surface::Calendar).await?;
     let can = [
         ("read", true, "calendar.read"),
@@ -215,7 +220,7 @@ async fn calendar(app: &App, connection: &Connection, asker: &Asker) -> Result<S
     Ok(described(connection, Surface::Calendar, &can, &told))
 }
 
-async fn contacts(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+async fn contacts(app: &App, connection: &Connection, asker: &RequestContext) -> Result<SurfaceCapabilities> {
     let has: ContactsFeatures = features(app, connection, asker, Surface::Contacts).await?;
     let can = [
         ("read", true, "contacts.read"),
@@ -241,7 +246,7 @@ async fn contacts(app: &App, connection: &Connection, asker: &Asker) -> Result<S
     Ok(described(connection, Surface::Contacts, &can, &told))
 }
 
-async fn tasks(app: &App, connection: &Connection, asker: &Asker) -> Result<SurfaceCapabilities> {
+async fn tasks(app: &App, connection: &Connection, asker: &RequestContext) -> Result<SurfaceCapabilities> {
     let has: TasksFeatures = features(app, connection, asker, Surface::Tasks).await?;
     let can = [
         ("read", true, "tasks.read"),

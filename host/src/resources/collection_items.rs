@@ -1,5 +1,5 @@
 //! Contacts, groups and tasks: what lies in a collection, one to a source. Created, changed, deleted, listed and read in one way; a
-//! kind says only what is particular to it (`Content`). Events, which can be many to a source, have their own module.
+//! kind says only what is particular to it (`CollectionItem`). Events, which can be many to a source, have their own module.
 
 use base::error::{Code, Error, Result, invalid, not_found};
 use base::input::merge_patch;
@@ -15,24 +15,24 @@ use storage::log;
 use storage::sql::Chunk;
 
 use crate::app::App;
-use crate::app::page_cache::Room;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::page_cache::PageBudget;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::provider_call::mutate;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::render;
 use crate::sync::ensure_fresh;
-use crate::writes::etag::Expected;
-use crate::writes::open_collection::Opened;
-use crate::writes::reconcile::{Done, commit, commit_deletion, conflict, done, gone};
-use crate::writes::response::Change;
+use crate::writes::etag::ExpectedEtag;
+use crate::writes::open_collection::OpenCollection;
+use crate::writes::reconcile::{ProviderWrite, commit, commit_deletion, conflict, done, gone};
+use crate::writes::response::ResponseChange;
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 20_000;
 
 /// A kind of content.
-pub trait Content: Body + Default + Clone + Serialize + DeserializeOwned + Send + Sync {
-    const KIND: Kind;
+pub trait CollectionItem: Body + Default + Clone + Serialize + DeserializeOwned + Send + Sync {
+    const KIND: ResourceKind;
 
     /// What the connector is given.
     type Args: Serialize + Send + Sync;
@@ -49,8 +49,8 @@ pub trait Content: Body + Default + Clone + Serialize + DeserializeOwned + Send 
     /// The write as the connector gets it: other items named as the provider names them.
     fn args(
         app: &App,
-        asker: &Asker,
-        opened: &Opened,
+        asker: &RequestContext,
+        opened: &OpenCollection,
         write: ItemWrite<Self>,
         before: Option<&Self>,
     ) -> impl Future<Output = Result<Self::Args>> + Send;
@@ -58,8 +58,8 @@ pub trait Content: Body + Default + Clone + Serialize + DeserializeOwned + Send 
 
 /// How a write is to be done.
 #[derive(Clone, Debug)]
-pub struct Manner {
-    pub expected: Expected,
+pub struct WriteOptions {
+    pub expected: ExpectedEtag,
     /// Unknown fields are refused.
     pub strict: bool,
     /// Fields that the provider cannot keep are refused.
@@ -67,7 +67,7 @@ pub struct Manner {
 }
 
 /// Takes the connection out of a create's body: the collection says which it is.
-pub fn own_connection(input: &mut Map<String, Value>, opened: &Opened) -> Result<()> {
+pub fn own_connection(input: &mut Map<String, Value>, opened: &OpenCollection) -> Result<()> {
     match input.remove("connectionId") {
         None | Some(Value::Null) => Ok(()),
         Some(Value::String(id)) if id == opened.connection.id => Ok(()),
@@ -80,14 +80,14 @@ pub fn own_connection(input: &mut Map<String, Value>, opened: &Opened) -> Result
 }
 
 /// Makes one.
-pub async fn create<T: Content>(
+pub async fn create<T: CollectionItem>(
     app: &App,
-    asker: &Asker,
-    opened: &Opened,
+    asker: &RequestContext,
+    opened: &OpenCollection,
     mut input: Map<String, Value>,
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    manner: WriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     own_connection(&mut input, opened)?;
     let mut write = merge_patch::over(&T::default(), &Value::Null, input, &[])?;
     write.body.complete(None, &mut write.changed, (app.clock.now(), &opened.zone))?;
@@ -95,11 +95,11 @@ pub async fn create<T: Content>(
     let args = ItemWrite { strict: manner.keep_all, ..item_write(opened, write.body, write.changed) };
     let args = T::args(app, asker, opened, args, None).await?;
     let done = done(app, opened, asker, attempt, T::KIND.ops().create, &args).await?;
-    let change = Change { status: 201, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 201, metadata: write.metadata, warnings };
     commit(app, opened, asker, done, change, attempt).await
 }
 
-fn item_write<T: Content>(opened: &Opened, body: T, changed: Vec<String>) -> ItemWrite<T> {
+fn item_write<T: CollectionItem>(opened: &OpenCollection, body: T, changed: Vec<String>) -> ItemWrite<T> {
     ItemWrite {
         collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
@@ -110,14 +110,14 @@ fn item_write<T: Content>(opened: &Opened, body: T, changed: Vec<String>) -> Ite
 }
 
 /// Changes one.
-pub async fn update<T: Content>(
+pub async fn update<T: CollectionItem>(
     app: &App,
-    asker: &Asker,
-    (opened, id): (&Opened, &str),
+    asker: &RequestContext,
+    (opened, id): (&OpenCollection, &str),
     input: Map<String, Value>,
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    manner: WriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let item = current(app, asker, (opened, T::KIND, id), attempt.resumed).await?;
     let before: T = serde_json::from_str(&item.body)?;
@@ -127,9 +127,9 @@ pub async fn update<T: Content>(
     if !(attempt.resumed && write.changed.is_empty()) {
         manner.expected.check(&item.etag)?;
     }
-    let change = Change { status: 200, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
-        return commit(app, opened, asker, Done::nothing(&item.external_id), change, attempt).await;
+        return commit(app, opened, asker, ProviderWrite::nothing(&item.external_id), change, attempt).await;
     }
     write.body.complete(Some(&before), &mut write.changed, (app.clock.now(), &opened.zone))?;
     let args = ItemWrite {
@@ -148,8 +148,8 @@ pub async fn update<T: Content>(
 /// The item that is about to be changed, as fresh as a read.
 pub async fn current(
     app: &App,
-    asker: &Asker,
-    (opened, kind, id): (&Opened, Kind, &str),
+    asker: &RequestContext,
+    (opened, kind, id): (&OpenCollection, ResourceKind, &str),
     look: bool,
 ) -> Result<Item> {
     ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, look).await?;
@@ -160,15 +160,17 @@ pub async fn current(
 /// Deletes one.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
-    (opened, kind, id): (&Opened, Kind, &str),
-    expected: Expected,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    asker: &RequestContext,
+    (opened, kind, id): (&OpenCollection, ResourceKind, &str),
+    expected: ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let item = match current(app, asker, (opened, kind, id), attempt.resumed).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+            return Ok(StoredResponse::no_content());
+        }
         other => other?,
     };
     expected.check(&item.etag)?;
@@ -188,14 +190,14 @@ pub async fn delete(
         }
         Err(e) => return Err(conflict(app, asker, opened, &item, e).await),
     };
-    commit_deletion(app, opened, asker, Done { mutated, as_of }, attempt).await
+    commit_deletion(app, opened, asker, ProviderWrite { mutated, as_of }, attempt).await
 }
 
 /// The items of the collection that these ids name, in their order; one that names none is a fault of its field.
 pub async fn named(
     app: &App,
-    asker: &Asker,
-    (opened, kind): (&Opened, Kind),
+    asker: &RequestContext,
+    (opened, kind): (&OpenCollection, ResourceKind),
     ids: &[String],
     field: impl Fn(usize) -> String,
 ) -> Result<Vec<Item>> {
@@ -222,7 +224,7 @@ pub fn uid(item: &Item) -> String {
 
 /// A place in a list: after this sort text and id.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Place {
+pub struct ListPosition {
     #[serde(rename = "s")]
     pub sort_text: String,
     #[serde(rename = "i")]
@@ -233,12 +235,12 @@ pub struct Place {
 /// here.
 pub async fn list(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     list: &List<'_>,
-    (after, limit, raw): (Option<Place>, i64, bool),
+    (after, limit, raw): (Option<ListPosition>, i64, bool),
     admits: impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync,
-) -> Result<(Vec<String>, Option<Place>)> {
-    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+) -> Result<(Vec<String>, Option<ListPosition>)> {
+    let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
@@ -277,14 +279,14 @@ pub async fn list(
 /// The next rows; the text of each that is listed.
 async fn scan(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     list: &List<'_>,
-    after: Option<&Place>,
+    after: Option<&ListPosition>,
     limit: i64,
     raw: bool,
     admits: &(impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync),
-) -> Result<Chunk<(Place, Option<String>)>> {
-    let start = Place::default();
+) -> Result<Chunk<(ListPosition, Option<String>)>> {
+    let start = ListPosition::default();
     let after = after.unwrap_or(&start);
     let list = List { after: (&after.sort_text, &after.id), limit, ..list.clone() };
     let print = |row: Seen<'_>| {
@@ -294,7 +296,7 @@ async fn scan(
             }
             _ => None,
         };
-        Ok((Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, text))
+        Ok((ListPosition { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, text))
     };
     Ok(items::read_list(app.db.resources(), &asker.tenant, &list, raw, |row| {
         print(row).map_err(|e: Error| anyhow::anyhow!(e.to_string()))
@@ -305,14 +307,14 @@ async fn scan(
 /// One, of a collection that was freshened.
 pub async fn get(
     app: &App,
-    asker: &Asker,
-    (kind, id): (Kind, &str),
+    asker: &RequestContext,
+    (kind, id): (ResourceKind, &str),
     parent_id: Option<&str>,
     raw: bool,
-) -> Result<Answer> {
+) -> Result<StoredResponse> {
     let read = |row: Shown<'_>| {
         let is_asked = parent_id.is_none_or(|p| p == row.parent_id) && asker.may_use(row.connection_id);
-        is_asked.then(|| Answer::ok(render::shown(&row, &[], raw)).etag(row.etag))
+        is_asked.then(|| StoredResponse::ok(render::shown(&row, &[], raw)).etag(row.etag))
     };
     let found = items::read(app.db.resources(), &asker.tenant, (kind.as_str(), id), raw, read).await?;
     found.flatten().ok_or_else(|| not_found(kind.noun()))

@@ -17,22 +17,22 @@ use storage::items::{self, Item};
 use storage::sync_states::{self, SyncState};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::provider_call::mutate;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::{collection_counts, upsert};
 use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
 use crate::sync::on_demand::refreshed;
-use crate::sync::scope::{Common, Scope, scope};
+use crate::sync::scope::{CollectionHead, SyncScope, scope};
 use crate::sync::{collection_set, ensure_fresh, page, refresh_if_stale, staleness};
-use crate::writes::etag::Expected;
-use crate::writes::open_collection::Opened;
-use crate::writes::response::{Change, commit, place};
+use crate::writes::etag::ExpectedEtag;
+use crate::writes::open_collection::OpenCollection;
+use crate::writes::response::{ResponseChange, commit, place};
 
 /// A kind of collection.
 pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
-    const KIND: Kind;
+    const KIND: ResourceKind;
 
     fn name(&self) -> &str;
 
@@ -43,10 +43,15 @@ pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Syn
 }
 
 /// Sees to it that what is in a collection is fresh enough to be read, and notes how old it is.
-pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, collection: &Item) -> Result<()> {
+pub async fn freshen(
+    app: &App,
+    asker: &RequestContext,
+    connection: &Connection,
+    collection: &Item,
+) -> Result<()> {
     // Its name says whether the copy will do; the rest of a scope costs a look into the body.
-    let kind = Kind::of(collection)?.contents();
-    let name = Scope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
+    let kind = ResourceKind::of(collection)?.contents();
+    let name = SyncScope { kind, scope_id: collection.id.clone(), collection: None, time_zone: None };
     let age = match staleness::age(app, connection, &name, asker.no_cache).await? {
         Some(age) => age,
         None => {
@@ -62,15 +67,15 @@ pub async fn freshen(app: &App, asker: &Asker, connection: &Connection, collecti
 /// A page of collections in id order. Without a connection: of every usable connection that the key may see.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    kind: Kind,
+    asker: &RequestContext,
+    kind: ResourceKind,
     connection_id: Option<&str>,
     after_id: &str,
     limit: i64,
 ) -> Result<Vec<Item>> {
     if let Some(id) = connection_id {
         let connection = asker.connection(app, id, kind.read_scope()).await?;
-        let scope = Scope::collections(kind);
+        let scope = SyncScope::collections(kind);
         asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
     } else {
         // With each page: what was just read is not read again, and every page tells what is missing.
@@ -100,7 +105,12 @@ const CONCURRENT: usize = 8;
 
 /// Freshens the collections of every connection, and with `contents` what is in them. One account that does not answer must not
 /// hide what the others have: what was read of it earlier is shown, and the answer tells of it (`Reading::missing`).
-pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -> Result<()> {
+pub async fn freshen_all(
+    app: &App,
+    asker: &RequestContext,
+    kind: ResourceKind,
+    contents: bool,
+) -> Result<()> {
     let all = readable_connections(app, asker, kind).await?;
     let count = all.len();
     let freshened = all.into_iter().map(|connection| {
@@ -108,7 +118,9 @@ pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -
         async move {
             let done = match contents {
                 true => collection_set::refresh_all(&app, &connection, kind, asker.no_cache).await,
-                false => refresh_if_stale(&app, &connection, &Scope::collections(kind), asker.no_cache).await,
+                false => {
+                    refresh_if_stale(&app, &connection, &SyncScope::collections(kind), asker.no_cache).await
+                }
             };
             let e = match done {
                 Ok(age) => {
@@ -136,8 +148,8 @@ pub async fn freshen_all(app: &App, asker: &Asker, kind: Kind, contents: bool) -
 /// A collection and its connection, for whoever has this scope.
 pub async fn open(
     app: &App,
-    asker: &Asker,
-    (kind, id): (Kind, &str),
+    asker: &RequestContext,
+    (kind, id): (ResourceKind, &str),
     scope: &str,
 ) -> Result<(Connection, Item)> {
     let item = asker.item(app, kind, id).await?;
@@ -148,8 +160,8 @@ pub async fn open(
 /// The same for reads, out of a cache that forgets within a second: a read of one item is then one query.
 pub async fn open_to_read(
     app: &App,
-    asker: &Asker,
-    (kind, id): (Kind, &str),
+    asker: &RequestContext,
+    (kind, id): (ResourceKind, &str),
 ) -> Result<Arc<(Connection, Item)>> {
     let name = format!("{}/{id}", asker.tenant.application_id);
     let now = app.now();
@@ -164,21 +176,25 @@ pub async fn open_to_read(
 }
 
 /// Opens a collection for writing.
-pub async fn open_to_write(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -> Result<Opened> {
+pub async fn open_to_write(
+    app: &App,
+    asker: &RequestContext,
+    (kind, id): (ResourceKind, &str),
+) -> Result<OpenCollection> {
     let (connection, collection) = open(app, asker, (kind, id), kind.write_scope()).await?;
-    let body: Common = serde_json::from_str(&collection.body)?;
+    let body: CollectionHead = serde_json::from_str(&collection.body)?;
     if body.read_only {
         let message = format!("this {} is read-only for the connected account", kind.noun());
         return Err(refuse(Code::CapabilityNotSupported, message));
     }
     let zone = body.time_zone.or_else(|| connection.time_zone.clone()).unwrap_or_else(|| "UTC".to_owned());
-    Ok(Opened { connection, collection, zone, kind: kind.contents() })
+    Ok(OpenCollection { connection, collection, zone, kind: kind.contents() })
 }
 
 /// Reads one, fresh.
-pub async fn get(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -> Result<Item> {
+pub async fn get(app: &App, asker: &RequestContext, (kind, id): (ResourceKind, &str)) -> Result<Item> {
     let (connection, _) = open(app, asker, (kind, id), kind.read_scope()).await?;
-    let scope = Scope::collections(kind);
+    let scope = SyncScope::collections(kind);
     asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
     asker.item(app, kind, id).await
 }
@@ -186,11 +202,11 @@ pub async fn get(app: &App, asker: &Asker, (kind, id): (Kind, &str)) -> Result<I
 /// Makes a collection at the provider.
 pub async fn create<C: Collection>(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     mut input: Map<String, Value>,
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let connection_id = match input.remove("connectionId") {
         Some(Value::String(id)) => id,
         _ => return Err(invalid(Code::MissingField, "connectionId", "connectionId is required")),
@@ -202,7 +218,7 @@ pub async fn create<C: Collection>(
     let args = CollectionWrite { body: write.body, changed: write.changed, ..CollectionWrite::default() };
     let op = (C::KIND.surface(), C::KIND.ops().create);
     let mutated: Mutated = mutate(app, &connection, asker, attempt, op, &args).await?;
-    let change = Change { status: 201, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 201, metadata: write.metadata, warnings };
     store(app, &connection, C::KIND, mutated, change, attempt).await
 }
 
@@ -223,16 +239,16 @@ fn is_watch(value: &Value) -> bool {
 /// Changes a collection.
 pub async fn update<C: Collection>(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    (mut input, expected): (Map<String, Value>, Expected),
+    (mut input, expected): (Map<String, Value>, ExpectedEtag),
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = open(app, asker, (C::KIND, id), C::KIND.write_scope()).await?;
     let current: C = serde_json::from_str(&item.body)?;
-    if C::KIND == Kind::Calendar && input.get("watch").is_some_and(is_watch) {
+    if C::KIND == ResourceKind::Calendar && input.get("watch").is_some_and(is_watch) {
         input.remove("watch");
     }
     let printed = collection_counts::printed(app, app.db.reader(), &asker.tenant, &item, &[], false).await?;
@@ -242,7 +258,7 @@ pub async fn update<C: Collection>(
     if !(attempt.resumed && write.changed.is_empty()) {
         expected.check(&item.etag)?;
     }
-    let change = Change { status: 200, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
         let mutated = Mutated { item: Some(item.external_id.clone()), ..Mutated::default() };
         return store(app, &connection, C::KIND, mutated, change, attempt).await;
@@ -262,11 +278,11 @@ pub async fn update<C: Collection>(
 async fn store(
     app: &App,
     connection: &Connection,
-    kind: Kind,
+    kind: ResourceKind,
     mutated: Mutated,
-    change: Change,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    change: ResponseChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let stored = commit(app, place(connection, kind, ""), mutated, change, attempt).await;
     app.opened.clear();
     stored
@@ -275,16 +291,18 @@ async fn store(
 /// Deletes a collection with everything in it; a contact book that is not empty only by `force`.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
-    (kind, id): (Kind, &str),
-    (expected, force): (Expected, bool),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    asker: &RequestContext,
+    (kind, id): (ResourceKind, &str),
+    (expected, force): (ExpectedEtag, bool),
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let opened = open(app, asker, (kind, id), kind.write_scope()).await;
     let (connection, item) = match opened {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+            return Ok(StoredResponse::no_content());
+        }
         other => other?,
     };
     expected.check(&item.etag)?;
@@ -300,7 +318,8 @@ pub async fn delete(
     }
     let place = place(&connection, kind, "");
     page::sweep_contents(app, &place, &item.id).await?;
-    let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
+    let (app, attempt, answer, held) =
+        (app.clone(), attempt.clone(), StoredResponse::no_content(), app.clone());
     let kept = answer.clone();
     held.db
         .write(move |tx| {
@@ -321,18 +340,18 @@ pub async fn delete(
 /// Refuses what must stay: the default task list; a contact book with contacts, unless it is forced.
 async fn deletable(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: &Item,
     force: bool,
 ) -> Result<()> {
-    let kind = Kind::of(item)?;
-    let body: Common = serde_json::from_str(&item.body)?;
+    let kind = ResourceKind::of(item)?;
+    let body: CollectionHead = serde_json::from_str(&item.body)?;
     if body.role.as_deref() == Some("default") {
         let message = format!("this is the account's default {}, which cannot be deleted", kind.noun());
         return Err(refuse(Code::InvalidState, message));
     }
-    if force || kind != Kind::ContactBook {
+    if force || kind != ResourceKind::ContactBook {
         return Ok(());
     }
     ensure_fresh(app, connection, &scope(item)?, true).await?;

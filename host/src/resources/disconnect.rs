@@ -8,19 +8,24 @@ use storage::scheduling::host_gone;
 use storage::{connections as table, job_claims, token_grants, watches};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::event_log::{self, NewLogEntry};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::revocation;
 use crate::push::stop;
 
 /// Disconnects: the credentials go at once, and nothing of the local copy is found any more; its rows go step by step (`retention`). The id
 /// stays taken, the log keeps that it was there. Tokens that no other connection needs are revoked at the provider afterwards, as far as it
 /// takes part.
-pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Result<Answer> {
+pub async fn delete(
+    app: &App,
+    connection: Connection,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     // With the credentials goes the right to stop them.
     stop::stop_all(app, &connection).await;
     let _no_pull = app.locks.lock(&format!("connection:{}", connection.id)).await;
-    let (app, attempt, answer, held) = (app.clone(), attempt.clone(), Answer::no_content(), app.clone());
+    let (app, attempt, answer, held) =
+        (app.clone(), attempt.clone(), StoredResponse::no_content(), app.clone());
     let connection_id = connection.id.clone();
     let kept = answer.clone();
     held.db
@@ -31,7 +36,7 @@ pub async fn delete(app: &App, connection: Connection, attempt: &Attempt) -> Res
                 let tokens = revocation::of(tx, &app, &lock).await?;
                 table::delete(tx, &lock, app.now()).await?;
                 token_grants::revoke_of_connection(tx, &connection.tenant, &connection.id, app.now()).await?;
-                let note = Note::of_connection(&connection, "revoked", None);
+                let note = NewLogEntry::of_connection(&connection, "revoked", None);
                 event_log::append(tx, &app, &connection.tenant, vec![note]).await?;
                 watches::remove_of_connection(tx, &lock).await?;
                 job_claims::remove_of_connection(tx, &lock).await?;

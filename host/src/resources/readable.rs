@@ -6,16 +6,20 @@ use storage::connections::Connection;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Connections that are read from the database at a time.
 const PAGE: i64 = 100;
 
 /// The connections whose data of this kind the key may read. Those whose accounts have to be connected again are noted as missing. Those
 /// whose accounts do not grant the scope, or do not any more, are noted as withheld: what was stored while they did is not listed.
-pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Result<Vec<Connection>> {
+pub async fn readable_connections(
+    app: &App,
+    asker: &RequestContext,
+    kind: ResourceKind,
+) -> Result<Vec<Connection>> {
     let mut found = Vec::new();
     let mut after = String::new();
     loop {
@@ -37,14 +41,14 @@ pub async fn readable_connections(app: &App, asker: &Asker, kind: Kind) -> Resul
 }
 
 /// Notes that a connection could not be brought up to date: an answer over several ones tells of it (`Reading::missing`).
-pub fn missed(asker: &Asker, connection: &Connection, e: &Error) {
+pub fn missed(asker: &RequestContext, connection: &Connection, e: &Error) {
     tracing::warn!(connection = %connection.id, error = %e, "it could not be brought up to date");
     asker.reading.miss(&connection.id, e);
 }
 
 /// Notes how old the data of one of several connections are. Where its provider could not be asked, the answer shows them as they were and
 /// tells of it (`Reading::missing`).
-pub fn noted(asker: &Asker, connection: &Connection, age: DataAge) {
+pub fn noted(asker: &RequestContext, connection: &Connection, age: DataAge) {
     asker.reading.note(age);
     if let Some(code) = age.failed {
         missed(asker, connection, &refuse(code, "its provider was asked and did not answer as it should"));
@@ -55,7 +59,7 @@ pub fn noted(asker: &Asker, connection: &Connection, age: DataAge) {
 /// that there is nothing. `unknown`: the errors of such connections.
 // Contract silent: what a list over several connections answers when some of them fail. What is known, `complete: false` and a warning for
 // each; when nothing of any of them is known, the error of the first.
-pub fn nothing_known(asker: &Asker, unknown: Vec<Error>, connections: usize) -> Result<()> {
+pub fn nothing_known(asker: &RequestContext, unknown: Vec<Error>, connections: usize) -> Result<()> {
     let are_all = unknown.len() == connections && asker.reading.missing().len() == connections;
     unknown.into_iter().next().filter(|_| are_all).map_or(Ok(()), Err)
 }

@@ -12,12 +12,12 @@ use storage::{Tx, jobs, outbox as table};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::local_copy::change::Place;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::local_copy::change::CopyLocation;
 use crate::local_copy::mail::host_fields;
 use crate::local_copy::mail::source_names::is_only_here;
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::upsert;
 use crate::sending::SEND_JOB;
 use crate::sending::outcome::OUTCOME_UNKNOWN;
@@ -37,9 +37,9 @@ pub async fn cancel(
     connection: &Connection,
     item: &Item,
     permanent: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let place = CopyLocation { origin: Origin::Api, ..place(connection, ResourceKind::EmailMessage, "") };
     let (app, attempt, id) = (app.clone(), attempt.clone(), item.id.clone());
     let db = app.db.clone();
     db.write(move |tx| {
@@ -63,9 +63,9 @@ pub async fn cancel(
                     check_record(&item, is_under_way, permanent)?;
                 }
             }
-            upsert::apply(tx, &app, &lock, &place, &[Prepared::gone(&source_id)]).await?;
+            upsert::apply(tx, &app, &lock, &place, &[NormalizedRecord::gone(&source_id)]).await?;
             jobs::remove(tx, &format!("{SEND_JOB}:{id}")).await?;
-            let answer = Answer::no_content();
+            let answer = StoredResponse::no_content();
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })
@@ -78,7 +78,7 @@ pub async fn cancel(
 pub async fn withdraw(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     id: &str,
 ) -> Result<bool> {
     let Some(row) = table::cancel(tx, lock, id, app.now()).await? else { return Ok(false) };
@@ -87,7 +87,7 @@ pub async fn withdraw(
     if let Some(item) = item {
         let source_id = item.source_id.clone();
         reopen(tx, app, (lock, place), item, row.draft_id.as_deref()).await?;
-        upsert::apply(tx, app, lock, place, &[Prepared::gone(&source_id)]).await?;
+        upsert::apply(tx, app, lock, place, &[NormalizedRecord::gone(&source_id)]).await?;
     }
     Ok(true)
 }
@@ -137,7 +137,7 @@ fn check_record(item: &Item, is_under_way: bool, permanent: bool) -> Result<()> 
 async fn reopen(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     item: Locked<'_, Item>,
     draft_id: Option<&str>,
 ) -> Result<()> {

@@ -18,16 +18,15 @@ use storage::outbox::Outgoing;
 use storage::{connections as connection_table, items, log, outbox as table};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::call::{self, Op, Options as CallOptions, Reply};
-use crate::connections::call_target::Target;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
 use crate::connections::{self, throttle};
 use crate::local_copy::mail::draft_state::is_gone;
 use crate::local_copy::mail::source_names::is_only_here;
-use crate::sending::outcome::{self, Outcome};
-use crate::sending::store_outcome;
-use crate::sending::{Options, is_open};
+use crate::sending::outcome::{self, SendOutcome};
+use crate::sending::{SendOptions, is_open, store_outcome};
 use crate::writes::provider_records::reference;
 
 /// The step after which the provider may have the message (`wit/tcp.wit`, `progress`).
@@ -44,7 +43,7 @@ const LOOK_AGAIN_MS: i64 = 5_000;
 const MOST_ATTEMPTS: i64 = 18;
 
 /// How the turn of a message ended.
-pub enum Ended {
+pub enum DispatchEnd {
     /// Nothing is to be done on the message any more.
     Settled,
     /// It could not be tried; another turn is due then, in milliseconds since 1970.
@@ -54,28 +53,28 @@ pub enum Ended {
 }
 
 /// Works on the message of a job. `must_finish` is set while the provider may have it and what became of it is not written.
-pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<Ended> {
+pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<DispatchEnd> {
     let Some(row) = table::find(app.db.reader(), &job.tenant, job.key()).await? else {
-        return Ok(Ended::Settled);
+        return Ok(DispatchEnd::Settled);
     };
     match row.next_attempt_at {
-        None => return Ok(Ended::Settled),
-        Some(at) if at > app.now() => return Ok(Ended::Waits(at)),
+        None => return Ok(DispatchEnd::Settled),
+        Some(at) if at > app.now() => return Ok(DispatchEnd::Waits(at)),
         Some(_) => {}
     }
     let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
     // What is left of an account that was disconnected goes by itself.
-    let Some(connection) = found else { return Ok(Ended::Settled) };
+    let Some(connection) = found else { return Ok(DispatchEnd::Settled) };
     if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id).await? {
         // The provider wants to be left alone: the message waits, and has not been tried.
-        return Ok(Ended::Waits(until));
+        return Ok(DispatchEnd::Waits(until));
     }
-    let Some(row) = begin(app, job).await? else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let Some(row) = begin(app, job).await? else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let outcome = match row.handed_over_at {
         None if row.attempts > MOST_ATTEMPTS => {
             let message = "no attempt to hand the message over came to an end".into();
-            Some(Outcome::Failed { code: "internal_error".into(), message })
+            Some(SendOutcome::Failed { code: "internal_error".into(), message })
         }
         None => {
             let (app_of_mark, job) = (app.clone(), job.clone());
@@ -83,20 +82,20 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
             let mark = Mark { app: app_of_mark, job, must_finish, lane };
             attempt(app, &connection, &row, mark).await?
         }
-        Some(_) if row.is_accepted() => Some(Outcome::Accepted),
+        Some(_) if row.is_accepted() => Some(SendOutcome::Accepted),
         Some(_) => Some(look(app, &connection, &row).await?),
     };
-    let Some(outcome) = outcome else { return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS)) };
-    let is_taken = matches!(&outcome, Outcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
+    let Some(outcome) = outcome else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
+    let is_taken = matches!(&outcome, SendOutcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
     let is_kept = keep(app, &row, (job, as_of), outcome).await?;
     must_finish.store(false, Ordering::Release);
     if !is_kept {
-        return Ok(Ended::Waits(app.now() + LOOK_AGAIN_MS));
+        return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS));
     }
     if is_taken && let Err(e) = mark_original(app, &row).await {
         tracing::warn!(message = %row.id, error = %e, "the message that was answered could not be marked");
     }
-    Ok(Ended::Committed)
+    Ok(DispatchEnd::Committed)
 }
 
 async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
@@ -114,7 +113,7 @@ async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
 }
 
 /// Writes what became of an attempt, and again where the database fails: nobody could find that out afterwards.
-async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Outcome) -> Result<bool> {
+async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: SendOutcome) -> Result<bool> {
     for wait in WRITE_AGAIN_AFTER_MS {
         match store_outcome::keep(app, row, (job, as_of), outcome.clone()).await {
             Err(Error::Internal(e)) if e.is::<LostLease>() => return Err(Error::Internal(e)),
@@ -130,9 +129,9 @@ async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Out
 
 /// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not tried again.
 async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
-    let options: Options = serde_json::from_str(&row.options)?;
+    let options: SendOptions = serde_json::from_str(&row.options)?;
     let Some(id) = &options.original else { return Ok(()) };
-    let kind = Kind::EmailMessage.as_str();
+    let kind = ResourceKind::EmailMessage.as_str();
     let Some(item) = items::find(app.db.reader(), &row.tenant, kind, id).await? else { return Ok(()) };
     let connection = connections::find(app, &row.tenant, &row.connection_id).await?;
     if connections::granted(&connection, "email.write").is_err() || is_only_here(&item.source_id) {
@@ -150,7 +149,7 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
         background: true,
         ..CallOptions::default()
     };
-    let target = Target::of(app, &connection)?;
+    let target = CallTarget::of(app, &connection)?;
     let as_of = log::last_sequence(app.db.reader(), &row.tenant).await?;
     let reply: Result<Reply<Mutated>, runtime::Error> =
         call::run(app, &target, op, &args, call_options).await;
@@ -218,34 +217,39 @@ impl Progress for Mark {
 }
 
 /// Hands it over. None: it was taken back meanwhile, or another attempt has it.
-async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark) -> Result<Option<Outcome>> {
+async fn attempt(
+    app: &App,
+    connection: &Connection,
+    row: &Outgoing,
+    mark: Mark,
+) -> Result<Option<SendOutcome>> {
     let target = match target(app, connection) {
         Ok(target) => target,
         Err(outcome) => return Ok(Some(outcome)),
     };
-    let options: Options = serde_json::from_str(&row.options)?;
+    let options: SendOptions = serde_json::from_str(&row.options)?;
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
     let open = recipients.iter().filter(|recipient| is_open(recipient));
     let to: Vec<String> = open.map(|recipient| wire(&recipient.email).into_owned()).collect();
     if to.is_empty() {
         // A report came since the last attempt: nobody waits for the message any more.
-        return Ok(Some(Outcome::Told(Box::default())));
+        return Ok(Some(SendOutcome::Told(Box::default())));
     }
     let blobs = Blobs::default();
     let message = table::pieces(app.db.reader(), &row.id).await?.concat();
     if message.is_empty() {
         // Either it was taken back a moment ago, which the outcome finds out, or its bytes are lost.
         let (code, message) = ("empty_message".into(), "the message has no content and was not sent".into());
-        return Ok(Some(Outcome::Failed { code, message }));
+        return Ok(Some(SendOutcome::Failed { code, message }));
     }
     let Some(blob) = blobs.create(message.as_bytes(), mime()) else {
         let message = "there is no room for the message now".into();
-        return Ok(Some(Outcome::Later { code: "overloaded".into(), message, retry_after_ms: None }));
+        return Ok(Some(SendOutcome::Later { code: "overloaded".into(), message, retry_after_ms: None }));
     };
     let sent_blob = sent_copy(app, row, (&options, &message), &blobs).await?;
     let draft = match &row.draft_id {
         None => None,
-        Some(id) => items::find(app.db.reader(), &row.tenant, Kind::EmailDraft.as_str(), id).await?,
+        Some(id) => items::find(app.db.reader(), &row.tenant, ResourceKind::EmailDraft.as_str(), id).await?,
     };
     let args = MessageSend {
         blob,
@@ -275,17 +279,17 @@ async fn attempt(app: &App, connection: &Connection, row: &Outgoing, mark: Mark)
     match reply {
         Ok(reply) => {
             connections::state::note(app, connection, Ok(())).await;
-            Ok(Some(Outcome::Told(Box::new(reply.body))))
+            Ok(Some(SendOutcome::Told(Box::new(reply.body))))
         }
-        Err(e) if throttle::is_held(&e) => Ok(Some(Outcome::Held { retry_after_ms: e.retry_after_ms })),
+        Err(e) if throttle::is_held(&e) => Ok(Some(SendOutcome::Held { retry_after_ms: e.retry_after_ms })),
         Err(e) => not_told(app, connection, (row, &fence), &e).await,
     }
 }
 
 /// How the connection's provider is called. Where it cannot be now, what that means for a message.
-fn target<'a>(app: &App, connection: &'a Connection) -> Result<Target<'a>, Outcome> {
+fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, SendOutcome> {
     let usable = connections::usable(connection);
-    usable.and_then(|()| Target::of(app, connection)).map_err(|e| {
+    usable.and_then(|()| CallTarget::of(app, connection)).map_err(|e| {
         let message = match e.code() {
             Some(_) => e.to_string(),
             None => {
@@ -293,7 +297,7 @@ fn target<'a>(app: &App, connection: &'a Connection) -> Result<Target<'a>, Outco
                 "the account cannot be used now".to_owned()
             }
         };
-        Outcome::Later { code: "connection_inactive".into(), message, retry_after_ms: None }
+        SendOutcome::Later { code: "connection_inactive".into(), message, retry_after_ms: None }
     })
 }
 
@@ -303,12 +307,12 @@ async fn not_told(
     connection: &Connection,
     (row, fence): (&Outgoing, &str),
     e: &runtime::Error,
-) -> Result<Option<Outcome>> {
+) -> Result<Option<SendOutcome>> {
     let now = table::find(app.db.reader(), &row.tenant, &row.id).await?;
     let Some(now) = now.filter(|now| now.claimed_by.as_deref() == Some(fence)) else { return Ok(None) };
     let error = failed(app, connection, e).await;
     Ok(Some(match now.is_accepted() {
-        true => Outcome::Accepted,
+        true => SendOutcome::Accepted,
         false => outcome::of_error(e, &error, now.handed_over_at.is_some()),
     }))
 }
@@ -321,7 +325,7 @@ fn mime() -> Option<String> {
 async fn sent_copy(
     app: &App,
     row: &Outgoing,
-    (options, message): (&Options, &str),
+    (options, message): (&SendOptions, &str),
     blobs: &Blobs,
 ) -> Result<Option<String>> {
     if !options.save_to_sent {
@@ -337,17 +341,17 @@ async fn sent_copy(
 }
 
 /// Looks for a message that an earlier attempt may have handed over.
-async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<Outcome> {
-    let kept: Options = serde_json::from_str(&row.options)?;
+async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<SendOutcome> {
+    let kept: SendOptions = serde_json::from_str(&row.options)?;
     if !kept.save_to_sent {
         // What an earlier attempt has left would be found just as well.
-        return Ok(Outcome::NotFound { message: "no copy of it was to be kept".into() });
+        return Ok(SendOutcome::NotFound { message: "no copy of it was to be kept".into() });
     }
     let args = MessageFind { internet_message_id: row.internet_message_id.clone() };
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.find" };
-    let target = match Target::of(app, connection) {
+    let target = match CallTarget::of(app, connection) {
         Ok(target) => target,
-        Err(e) => return Ok(Outcome::NotFound { message: e.to_string() }),
+        Err(e) => return Ok(SendOutcome::NotFound { message: e.to_string() }),
     };
     let options = CallOptions { background: true, ..CallOptions::default() };
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
@@ -358,11 +362,13 @@ async fn look(app: &App, connection: &Connection, row: &Outgoing) -> Result<Outc
             };
             let sources: Vec<_> = reply.body.sources.into_iter().filter(is_sent).collect();
             match sources.is_empty() {
-                true => Outcome::NotFound { message: "the message is not among those that were sent".into() },
-                false => Outcome::Found(sources),
+                true => {
+                    SendOutcome::NotFound { message: "the message is not among those that were sent".into() }
+                }
+                false => SendOutcome::Found(sources),
             }
         }
-        Err(e) if throttle::is_held(&e) => Outcome::Held { retry_after_ms: e.retry_after_ms },
-        Err(e) => Outcome::NotFound { message: e.message },
+        Err(e) if throttle::is_held(&e) => SendOutcome::Held { retry_after_ms: e.retry_after_ms },
+        Err(e) => SendOutcome::NotFound { message: e.message },
     })
 }

@@ -4,9 +4,9 @@
 use base::error::Result;
 use storage::wakes::JobClass;
 
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::sending::SEND_JOB;
-use crate::sending::dispatch::{self, Ended};
+use crate::sending::dispatch::{self, DispatchEnd};
 
 /// The kind. What a provider says of a message has a schedule of its own; `retry` is for turns that could write nothing.
 pub const SEND: JobKind = JobKind {
@@ -19,10 +19,10 @@ pub const SEND: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(match dispatch::one(&turn.app, &turn.job, &turn.must_finish).await? {
-        Ended::Settled => Next::Done,
-        Ended::Waits(until) => Next::PutOff(until),
-        Ended::Committed => Next::Committed,
+        DispatchEnd::Settled => JobEnd::Done,
+        DispatchEnd::Waits(until) => JobEnd::PutOff(until),
+        DispatchEnd::Committed => JobEnd::Committed,
     })
 }

@@ -11,13 +11,13 @@ pub struct Original {
 }
 
 /// A message that can be sent.
-pub struct Composed {
+pub struct OutgoingMessage {
     pub outgoing: Outgoing,
     pub built: Built,
     pub original: Option<Original>,
 }
 
-impl Composed {
+impl OutgoingMessage {
     /// Everybody whom it goes to, once each.
     pub fn recipients(&self) -> Vec<String> {
         let o = &self.outgoing;

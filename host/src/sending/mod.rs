@@ -31,7 +31,7 @@ pub const SEND_JOB: &str = "send";
 /// What a row keeps of how a message is to be sent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Options {
+pub struct SendOptions {
     pub from: EmailAddress,
     pub save_to_sent: bool,
     /// The Bcc field that the copy in the sent folder shows, with its line end, and where in the message it stands.

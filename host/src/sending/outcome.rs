@@ -9,7 +9,7 @@ use model::wire::email::{RecipientOutcome, Sent};
 use storage::outbox::Outgoing;
 
 use crate::app::App;
-use crate::sending::{Options, is_open, state_of};
+use crate::sending::{SendOptions, is_open, state_of};
 
 /// After how long a message that was not taken is tried again, seconds; after the last it is given up. A day in all.
 const RETRY_AFTER_S: [i64; 10] = [15, 60, 300, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 36_000];
@@ -25,7 +25,7 @@ pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
 /// How an attempt ended.
 #[derive(Clone)]
-pub enum Outcome {
+pub enum SendOutcome {
     /// The provider said what becomes of each recipient.
     Told(Box<Sent>),
     /// It had been handed over: here it is.
@@ -43,19 +43,19 @@ pub enum Outcome {
 }
 
 /// What a failed call means for the message.
-pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Outcome {
+pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> SendOutcome {
     use runtime::Code;
 
     let code = error.code().map_or("internal_error", |c| c.as_str()).to_owned();
     let message = e.message.clone();
     if is_handed_over && !is_refusal(e) {
-        return Outcome::NotFound { message };
+        return SendOutcome::NotFound { message };
     }
     match e.code {
         Code::Invalid | Code::Forbidden | Code::Unsupported | Code::UnsupportedSurface | Code::Conflict => {
-            Outcome::Failed { code, message }
+            SendOutcome::Failed { code, message }
         }
-        _ => Outcome::Later { code, message, retry_after_ms: e.retry_after_ms },
+        _ => SendOutcome::Later { code, message, retry_after_ms: e.retry_after_ms },
     }
 }
 
@@ -66,7 +66,7 @@ fn is_refusal(e: &runtime::Error) -> bool {
 }
 
 /// What is to be kept.
-pub struct Verdict {
+pub struct OutcomeRecord {
     pub state: DeliveryState,
     pub recipients: Vec<RecipientDelivery>,
     pub error: Option<SendError>,
@@ -74,20 +74,20 @@ pub struct Verdict {
     pub handed_over_at: Option<i64>,
     pub accepted_at: Option<i64>,
     pub sources: Vec<Source>,
-    pub options: Options,
+    pub options: SendOptions,
     pub attempts: i64,
 }
 
-pub fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
+pub fn verdict(app: &App, row: &Outgoing, outcome: SendOutcome) -> Result<OutcomeRecord> {
     let now = app.clock.now();
     let recipients: Vec<RecipientDelivery> = serde_json::from_str(&row.recipients)?;
-    let options: Options = serde_json::from_str(&row.options)?;
+    let options: SendOptions = serde_json::from_str(&row.options)?;
     let error = |code: &str, message: &str| SendError {
         code: code.to_owned(),
         message: message.to_owned(),
         at: Some(now),
     };
-    let mut verdict = Verdict {
+    let mut verdict = OutcomeRecord {
         state: DeliveryState::Queued,
         recipients,
         error: None,
@@ -99,13 +99,13 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
         attempts: row.attempts,
     };
     match outcome {
-        Outcome::Told(sent) => told(app, row, &mut verdict, *sent),
-        Outcome::Found(sources) => {
+        SendOutcome::Told(sent) => told(app, row, &mut verdict, *sent),
+        SendOutcome::Found(sources) => {
             taken(&mut verdict, now);
             verdict.sources = sources;
         }
-        Outcome::Accepted => taken(&mut verdict, now),
-        Outcome::NotFound { message } => match look_after_s(&verdict.options) {
+        SendOutcome::Accepted => taken(&mut verdict, now),
+        SendOutcome::NotFound { message } => match look_after_s(&verdict.options) {
             Some(seconds) => {
                 verdict.options.looks += 1;
                 verdict.state = DeliveryState::Sending;
@@ -120,14 +120,14 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
                 verdict.error = Some(error(OUTCOME_UNKNOWN, &why));
             }
         },
-        Outcome::Held { retry_after_ms } => {
+        SendOutcome::Held { retry_after_ms } => {
             verdict.next_attempt_at = Some(app.now() + wait_ms(retry_after_ms).max(SHORTEST_HOLD_MS));
             match row.handed_over_at {
                 Some(_) => verdict.state = DeliveryState::Sending,
                 None => verdict.attempts -= 1,
             }
         }
-        Outcome::Later { code, message, retry_after_ms } => {
+        SendOutcome::Later { code, message, retry_after_ms } => {
             verdict.error = Some(error(&code, &message));
             // The provider did not take it, whatever was noted when it was about to get it.
             verdict.handed_over_at = None;
@@ -137,7 +137,7 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
                 verdict.state = state_of(&verdict.recipients, true);
             }
         }
-        Outcome::Failed { code, message } => {
+        SendOutcome::Failed { code, message } => {
             verdict.error = Some(error(&code, &message));
             verdict.handed_over_at = None;
             verdict.state = state_of(&verdict.recipients, true);
@@ -147,7 +147,7 @@ pub fn verdict(app: &App, row: &Outgoing, outcome: Outcome) -> Result<Verdict> {
 }
 
 /// It is with the provider: so it is for everybody who still waited for it.
-fn taken(verdict: &mut Verdict, now: Instant) {
+fn taken(verdict: &mut OutcomeRecord, now: Instant) {
     for recipient in verdict.recipients.iter_mut().filter(|r| is_open(r)) {
         (recipient.status, recipient.at) = (RecipientStatus::Accepted, Some(now));
     }
@@ -155,7 +155,7 @@ fn taken(verdict: &mut Verdict, now: Instant) {
 }
 
 /// When a message is looked for the next time, in seconds. None: never, also because there is no copy of this attempt to be found.
-fn look_after_s(options: &Options) -> Option<i64> {
+fn look_after_s(options: &SendOptions) -> Option<i64> {
     LOOK_AFTER_S.get(options.looks as usize).filter(|_| options.save_to_sent).copied()
 }
 
@@ -170,7 +170,7 @@ fn retry_at(app: &App, row: &Outgoing) -> Option<i64> {
 }
 
 /// What the provider said of each recipient.
-fn told(app: &App, row: &Outgoing, verdict: &mut Verdict, sent: Sent) {
+fn told(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
     let now = app.clock.now();
     // Connectors name recipients as they were asked with.
     let of = |email: &str| {

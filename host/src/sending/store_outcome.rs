@@ -15,19 +15,19 @@ use storage::{Tx, outbox as table, tracking};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Place, Superseded};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{CopyLocation, SupersededRecords};
 use crate::local_copy::mail::host_fields;
 use crate::local_copy::mail::source_names::{OUTGOING, SENT};
 use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::superseded::note_superseded;
 use crate::local_copy::upsert;
-use crate::sending::outcome::{Outcome, Verdict, verdict};
+use crate::sending::outcome::{OutcomeRecord, SendOutcome, verdict};
 use crate::tracking::delivery_state::word;
 
 /// What a message needs after its outcome was written.
-enum Kept {
+enum SendFollowUp {
     /// Nothing any more.
     Over,
     /// Another turn then, in milliseconds since 1970; after the error, if there was one.
@@ -38,11 +38,16 @@ enum Kept {
 
 /// Keeps what became of an attempt, and ends the turn of its job. `as_of`: the log's last sequence before the provider was asked. Returns
 /// false, and nothing is kept, when the turn no longer has the message.
-pub async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: Outcome) -> Result<bool> {
-    let place = Place {
+pub async fn keep(
+    app: &App,
+    row: &Outgoing,
+    (job, as_of): (&Job, i64),
+    outcome: SendOutcome,
+) -> Result<bool> {
+    let place = CopyLocation {
         tenant: row.tenant.clone(),
         connection_id: row.connection_id.clone(),
-        kind: Kind::EmailMessage,
+        kind: ResourceKind::EmailMessage,
         parent_id: String::new(),
         origin: Origin::System,
     };
@@ -52,9 +57,9 @@ pub async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome:
         Box::pin(async move {
             let now = app.now();
             match write(tx, &app, &place, (&job, as_of), outcome).await? {
-                Kept::Lost => return Ok(false),
-                Kept::Over => jobs::complete(tx, &job, now).await?,
-                Kept::Until(due_at, error) => {
+                SendFollowUp::Lost => return Ok(false),
+                SendFollowUp::Over => jobs::complete(tx, &job, now).await?,
+                SendFollowUp::Until(due_at, error) => {
                     let last_error = error.map(|e| jobs::error((&e.code, &e.message), now));
                     let end = End { due_at: Some(due_at), last_error, ..End::default() };
                     jobs::reschedule(tx, &job, &end, now).await?;
@@ -69,14 +74,14 @@ pub async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome:
 async fn write(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    place: &CopyLocation,
     (job, as_of): (&Job, i64),
-    outcome: Outcome,
-) -> Result<Kept> {
+    outcome: SendOutcome,
+) -> Result<SendFollowUp> {
     // An account that was disconnected meanwhile leaves nothing to be kept.
     let lock = ConnectionLock::take(tx, &place.tenant, &place.connection_id).await?;
-    let Some(lock) = lock else { return Ok(Kept::Over) };
-    let Some(row) = table::lock_outgoing(tx, &lock, job.key()).await? else { return Ok(Kept::Over) };
+    let Some(lock) = lock else { return Ok(SendFollowUp::Over) };
+    let Some(row) = table::lock_outgoing(tx, &lock, job.key()).await? else { return Ok(SendFollowUp::Over) };
     // What a report said of the recipients while the message was handed over stays.
     let verdict = verdict(app, &row, outcome)?;
     let is_over = verdict.next_attempt_at.is_none();
@@ -93,11 +98,11 @@ async fn write(
     };
     if !table::settle(tx, &row, &settled, job.fence).await? {
         // It was taken back, or another turn has it: what that one finds counts.
-        return Ok(Kept::Lost);
+        return Ok(SendFollowUp::Lost);
     }
     let kept = match verdict.next_attempt_at {
-        Some(at) => Kept::Until(at, verdict.error.clone()),
-        None => Kept::Over,
+        Some(at) => SendFollowUp::Until(at, verdict.error.clone()),
+        None => SendFollowUp::Over,
     };
     let is_sent = verdict.recipients.iter().any(|r| r.status == RecipientStatus::Accepted);
     if is_over {
@@ -127,8 +132,8 @@ async fn write(
 }
 
 /// Has the next pull look for a draft in its mailbox.
-pub async fn look_again(tx: &mut Tx, app: &App, place: &Place, draft: &Item) -> Result<()> {
-    let drafts = Superseded { sources: vec![draft.source_id.clone()], folders: false };
+pub async fn look_again(tx: &mut Tx, app: &App, place: &CopyLocation, draft: &Item) -> Result<()> {
+    let drafts = SupersededRecords { sources: vec![draft.source_id.clone()], folders: false };
     note_superseded(tx, app, place, &drafts).await
 }
 
@@ -142,7 +147,7 @@ fn event(state: DeliveryState, is_over: bool) -> &'static str {
 }
 
 /// The copy of the message is the message.
-fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<Prepared> {
+fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
     let of_ours = |source: &Source| {
         source.items.iter().any(|item| {
             let message = item.body.read::<EmailMessage>();
@@ -154,16 +159,16 @@ fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<Prepared> {
     if let Some(source) = at.and_then(|at| sources.get_mut(at)) {
         source.previous_id = Some(format!("{OUTGOING}{}", row.internet_message_id));
     }
-    prepared(Kind::EmailMessage, sources)
+    prepared(ResourceKind::EmailMessage, sources)
 }
 
 /// A draft that was sent is kept, though no provider has it: it says which message it became.
 async fn keep_draft(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     draft_id: &str,
-    (verdict, is_over, is_sent): (&Verdict, bool, bool),
+    (verdict, is_over, is_sent): (&OutcomeRecord, bool, bool),
 ) -> Result<()> {
     let found = items::lock_item(tx, lock, draft_id).await?;
     let Some(draft) = found.filter(|d| d.deleted_at.is_none()) else { return Ok(()) };

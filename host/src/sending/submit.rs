@@ -18,16 +18,16 @@ use storage::{Tx, jobs, outbox as table, tracking as tracking_table};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::local_copy::change::Place;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::local_copy::change::CopyLocation;
 use crate::local_copy::mail::host_fields;
 use crate::local_copy::mail::normalize::{content, hash};
 use crate::local_copy::mail::source_names::OUTGOING;
-use crate::local_copy::record::{Prepared, PreparedItem};
+use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 use crate::local_copy::{render, upsert};
-use crate::sending::message::Composed;
-use crate::sending::{Options, send_job, target};
+use crate::sending::message::OutgoingMessage;
+use crate::sending::{SendOptions, send_job, target};
 use crate::tracking;
 use crate::writes::etag::stale;
 use crate::writes::mail;
@@ -52,25 +52,25 @@ pub struct Submission {
 pub async fn submit(
     app: &App,
     connection: &Connection,
-    composed: Composed,
+    composed: OutgoingMessage,
     submission: Submission,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let ready = prepare(app, connection, composed, (submission, Origin::Api)).await?;
     store(app, ready, attempt).await
 }
 
 /// A message that can be written down to be sent.
 #[derive(Clone)]
-pub struct Ready {
-    place: Place,
-    written: Written,
+pub struct PreparedSubmission {
+    place: CopyLocation,
+    written: OutboxRows,
     submission: Submission,
 }
 
-impl Ready {
+impl PreparedSubmission {
     /// Where its message is kept.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &CopyLocation {
         &self.place
     }
 }
@@ -82,9 +82,9 @@ impl Ready {
 pub async fn prepare(
     app: &App,
     connection: &Connection,
-    mut composed: Composed,
+    mut composed: OutgoingMessage,
     (mut submission, origin): (Submission, Origin),
-) -> Result<Ready> {
+) -> Result<PreparedSubmission> {
     let recipients = composed.recipients();
     if recipients.is_empty() {
         return Err(invalid(Code::MissingField, "to", "to, cc or bcc must name a recipient"));
@@ -102,7 +102,7 @@ pub async fn prepare(
     let size = composed.built.bytes.len();
     let render = || rendered(app, composed, &mut submission, &delivery);
     let rendered = app.compute.run(&connection.tenant.application_id, size, render).await?;
-    let options = Options {
+    let options = SendOptions {
         from,
         save_to_sent: submission.save_to_sent,
         bcc: rendered.bcc,
@@ -133,29 +133,29 @@ pub async fn prepare(
     let source = prepared(&message_id, rendered.shown)?;
     let record = rendered.tracked.map(|t| t.record(app, connection));
     let target = target(connection);
-    let written = Written { row, message: rendered.message, copy: rendered.copy, source, record, target };
-    let place = Place { origin, ..place(connection, Kind::EmailMessage, "") };
-    Ok(Ready { place, written, submission })
+    let written = OutboxRows { row, message: rendered.message, copy: rendered.copy, source, record, target };
+    let place = CopyLocation { origin, ..place(connection, ResourceKind::EmailMessage, "") };
+    Ok(PreparedSubmission { place, written, submission })
 }
 
 /// A message as it is sent, kept and shown.
-struct Rendered {
+struct RenderedMessage {
     message: String,
     /// The sender's own copy, where it differs by more than its Bcc.
     copy: Option<String>,
     /// Where the sender's copy has its Bcc, and that.
     bcc: Option<(usize, String)>,
     shown: EmailMessage,
-    tracked: Option<Tracked>,
+    tracked: Option<TrackedHtml>,
 }
 
 /// One copy of a large message is held at a time wherever that can be.
 fn rendered(
     app: &App,
-    mut composed: Composed,
+    mut composed: OutgoingMessage,
     submission: &mut Submission,
     delivery: &MessageDelivery,
-) -> Result<Rendered> {
+) -> Result<RenderedMessage> {
     let tracked_message = tracked(app, &composed, submission)?;
     let (tracked, sent) = match tracked_message {
         Some((tracked, sent)) => (Some(tracked), sent),
@@ -168,7 +168,7 @@ fn rendered(
     };
     let own = with_bcc.as_deref().unwrap_or(&composed.built.bytes);
     let mut shown = shown(app, own, &composed, delivery)?;
-    shown.tracking = tracked.as_ref().map(|t: &Tracked| t.settings.clone());
+    shown.tracking = tracked.as_ref().map(|t: &TrackedHtml| t.settings.clone());
     let (message, copy, bcc) = match (sent, with_bcc) {
         // The sender's own copy is not tracked: opening it is no open.
         (Some(sent), own) => (sent, Some(own.unwrap_or(composed.built.bytes)), None),
@@ -178,16 +178,16 @@ fn rendered(
         }
         (None, None) => (composed.built.bytes, None, None),
     };
-    Ok(Rendered { message: text(message)?, copy: copy.map(text).transpose()?, bcc, shown, tracked })
+    Ok(RenderedMessage { message: text(message)?, copy: copy.map(text).transpose()?, bcc, shown, tracked })
 }
 
 /// What is written down of a message.
 #[derive(Clone)]
-struct Written {
+struct OutboxRows {
     row: Outgoing,
     message: String,
     copy: Option<String>,
-    source: Prepared,
+    source: NormalizedRecord,
     record: Option<Record>,
     /// The server that it goes to, for its job.
     target: String,
@@ -198,12 +198,12 @@ fn text(bytes: Vec<u8>) -> Result<String> {
 }
 
 /// A message that is tracked.
-struct Tracked {
+struct TrackedHtml {
     settings: TrackingSettings,
     urls: Vec<String>,
 }
 
-impl Tracked {
+impl TrackedHtml {
     fn record(self, app: &App, connection: &Connection) -> Record {
         Record {
             id: self.settings.tracking_id.clone().unwrap_or_default(),
@@ -226,9 +226,9 @@ impl Tracked {
 /// ours; none where it has no HTML.
 fn tracked(
     app: &App,
-    composed: &Composed,
+    composed: &OutgoingMessage,
     submission: &mut Submission,
-) -> Result<Option<(Tracked, Option<Vec<u8>>)>> {
+) -> Result<Option<(TrackedHtml, Option<Vec<u8>>)>> {
     let Some(mut settings) = submission.tracking.take() else { return Ok(None) };
     for (name, wanted) in [("opens", &mut settings.opens), ("links", &mut settings.links)] {
         if *wanted && !app.config.can_track() {
@@ -260,7 +260,7 @@ fn tracked(
             Some(built.map_err(|e| anyhow::anyhow!("{}: {}", e.field, e.message))?.bytes)
         }
     };
-    Ok(Some((Tracked { settings, urls: tracked.urls }, bytes)))
+    Ok(Some((TrackedHtml { settings, urls: tracked.urls }, bytes)))
 }
 
 fn queued(email: &str) -> RecipientDelivery {
@@ -282,7 +282,12 @@ fn bcc(bytes: &[u8], with_bcc: &[u8]) -> Option<(usize, String)> {
 }
 
 /// The message as it is shown until the provider has a copy of it.
-fn shown(app: &App, raw: &[u8], composed: &Composed, delivery: &MessageDelivery) -> Result<EmailMessage> {
+fn shown(
+    app: &App,
+    raw: &[u8],
+    composed: &OutgoingMessage,
+    delivery: &MessageDelivery,
+) -> Result<EmailMessage> {
     let read = read_message(raw)
         .map_err(|e| anyhow::anyhow!("a message that was built cannot be read: {}", e.message))?;
     Ok(EmailMessage {
@@ -297,11 +302,11 @@ fn shown(app: &App, raw: &[u8], composed: &Composed, delivery: &MessageDelivery)
     })
 }
 
-fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
+fn prepared(message_id: &str, message: EmailMessage) -> Result<NormalizedRecord> {
     let source_id = format!("{OUTGOING}{message_id}");
     let content = content(message)?;
-    let item = PreparedItem {
-        kind: Kind::EmailMessage,
+    let item = NormalizedItem {
+        kind: ResourceKind::EmailMessage,
         external_id: source_id.clone(),
         uid: Some(message_id.to_owned()),
         series_external_id: None,
@@ -312,7 +317,7 @@ fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
         aside: None,
         partial: None,
     };
-    Ok(Prepared {
+    Ok(NormalizedRecord {
         source_id,
         provider_etag: None,
         items: vec![item],
@@ -322,7 +327,7 @@ fn prepared(message_id: &str, message: EmailMessage) -> Result<Prepared> {
     })
 }
 
-async fn store(app: &App, ready: Ready, attempt: &Attempt) -> Result<Answer> {
+async fn store(app: &App, ready: PreparedSubmission, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
     let warnings = ready.submission.warnings.clone();
     let (app, attempt) = (app.clone(), attempt.clone());
     let db = app.db.clone();
@@ -331,8 +336,9 @@ async fn store(app: &App, ready: Ready, attempt: &Attempt) -> Result<Answer> {
             let lock = crate::local_copy::change::lock(tx, &ready.place).await?;
             let item = submit_in(tx, &app, &lock, ready).await?;
             let text = render::item(&item, &warnings, false);
-            let answer =
-                Answer::accepted(text).etag(&item.etag).header("location", Kind::EmailMessage.path(&item));
+            let answer = StoredResponse::accepted(text)
+                .etag(&item.etag)
+                .header("location", ResourceKind::EmailMessage.path(&item));
             attempt.store(tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })
@@ -345,10 +351,10 @@ pub async fn submit_in<'l>(
     tx: &mut Tx,
     app: &App,
     lock: &'l ConnectionLock,
-    ready: Ready,
+    ready: PreparedSubmission,
 ) -> Result<Locked<'l, Item>> {
-    let Ready { place, written, submission } = ready;
-    let Written { row, message, copy, source, record, target } = written;
+    let PreparedSubmission { place, written, submission } = ready;
+    let OutboxRows { row, message, copy, source, record, target } = written;
     upsert::apply(tx, app, lock, &place, std::slice::from_ref(&source)).await?;
     let mut item = mail::of_source(tx, lock, &source.source_id).await?;
     if !submission.metadata.is_empty() {

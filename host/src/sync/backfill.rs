@@ -11,15 +11,15 @@ use storage::{items, sync_states};
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::resource_kind::Kind;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::Prepared;
-use crate::sync::on_demand::{self, Claimed};
-use crate::sync::pull::{self, By};
+use crate::local_copy::record::NormalizedRecord;
+use crate::sync::on_demand::{self, ClaimedPull};
+use crate::sync::pull::{self, PullLimits};
 use crate::sync::schedule::pull_soon;
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 use crate::sync::{ensure_fresh, refresh_if_stale};
 
 /// How long a list waits for messages that were not read yet.
@@ -31,7 +31,7 @@ const AT_ONCE: usize = 100;
 
 /// How far back a mailbox has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Covered {
+pub enum BackfillCoverage {
     Whole,
     /// Everything that was received at this time (ms) or later.
     Since(i64),
@@ -40,21 +40,21 @@ pub enum Covered {
 
 /// Whether all of a mailbox has been read.
 pub async fn is_whole(app: &App, connection_id: &str) -> Result<bool> {
-    Ok(covered_of(app, connection_id).await? == Covered::Whole)
+    Ok(covered_of(app, connection_id).await? == BackfillCoverage::Whole)
 }
 
 /// How far back it is here by now.
-pub async fn covered(app: &App, connection: &Connection) -> Result<Covered> {
+pub async fn covered(app: &App, connection: &Connection) -> Result<BackfillCoverage> {
     covered_of(app, &connection.id).await
 }
 
-async fn covered_of(app: &App, connection_id: &str) -> Result<Covered> {
-    let (surface, reader) = (Kind::EmailMessage.surface().as_str(), app.db.reader());
+async fn covered_of(app: &App, connection_id: &str) -> Result<BackfillCoverage> {
+    let (surface, reader) = (ResourceKind::EmailMessage.surface().as_str(), app.db.reader());
     let state = sync_states::find(reader, connection_id, surface, "").await?;
     Ok(match state {
-        Some(s) if s.last_success_at.is_some() => Covered::Whole,
-        Some(s) => s.covered_since.map_or(Covered::Nothing, Covered::Since),
-        None => Covered::Nothing,
+        Some(s) if s.last_success_at.is_some() => BackfillCoverage::Whole,
+        Some(s) => s.covered_since.map_or(BackfillCoverage::Nothing, BackfillCoverage::Since),
+        None => BackfillCoverage::Nothing,
     })
 }
 
@@ -62,9 +62,9 @@ async fn covered_of(app: &App, connection_id: &str) -> Result<Covered> {
 /// reading goes on behind.
 pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Result<()> {
     match covered(app, connection).await? {
-        Covered::Whole => ensure_fresh(app, connection, &Scope::mail(), now_please).await,
-        Covered::Nothing => further(app, connection, Covered::Nothing).await.map(|_| ()),
-        Covered::Since(_) => Ok(pull_soon(app, connection, &Scope::mail()).await?),
+        BackfillCoverage::Whole => ensure_fresh(app, connection, &SyncScope::mail(), now_please).await,
+        BackfillCoverage::Nothing => further(app, connection, BackfillCoverage::Nothing).await.map(|_| ()),
+        BackfillCoverage::Since(_) => Ok(pull_soon(app, connection, &SyncScope::mail()).await?),
     }
 }
 
@@ -72,13 +72,13 @@ pub async fn ensure(app: &App, connection: &Connection, now_please: bool) -> Res
 /// newest messages are.
 pub async fn refresh(app: &App, connection: &Connection, fresh: bool) -> Result<DataAge> {
     match covered(app, connection).await? {
-        Covered::Whole => refresh_if_stale(app, connection, &Scope::mail(), fresh).await,
-        Covered::Nothing => {
-            further(app, connection, Covered::Nothing).await?;
+        BackfillCoverage::Whole => refresh_if_stale(app, connection, &SyncScope::mail(), fresh).await,
+        BackfillCoverage::Nothing => {
+            further(app, connection, BackfillCoverage::Nothing).await?;
             Ok(DataAge::provider(Some(app.now())))
         }
-        Covered::Since(_) => {
-            pull_soon(app, connection, &Scope::mail()).await?;
+        BackfillCoverage::Since(_) => {
+            pull_soon(app, connection, &SyncScope::mail()).await?;
             Ok(DataAge::local(None))
         }
     }
@@ -86,8 +86,12 @@ pub async fn refresh(app: &App, connection: &Connection, fresh: bool) -> Result<
 
 /// Reads further back than `known`, and says how far. Who asks reads one page; what is older is read behind. Fails when the
 /// provider does not answer, or takes too long.
-pub async fn further(app: &App, connection: &Connection, known: Covered) -> Result<Covered> {
-    let scope = Scope::mail();
+pub async fn further(
+    app: &App,
+    connection: &Connection,
+    known: BackfillCoverage,
+) -> Result<BackfillCoverage> {
+    let scope = SyncScope::mail();
     let name = scope.lock_name(connection);
     let deadline = tokio::time::Instant::now() + PATIENCE;
     loop {
@@ -122,13 +126,13 @@ pub async fn further(app: &App, connection: &Connection, known: Covered) -> Resu
 }
 
 /// Reads one page of a mailbox. False: somebody else reads it now.
-async fn read_page(app: &App, connection: &Connection, scope: &Scope) -> Result<bool> {
+async fn read_page(app: &App, connection: &Connection, scope: &SyncScope) -> Result<bool> {
     let Some(_one) = app.locks.try_lock(&scope.lock_name(connection)) else { return Ok(false) };
-    let Some(claimed) = Claimed::take(app, connection, scope).await? else { return Ok(false) };
-    let by = By { pages: 1, ..By::waiting(claimed.job()) };
+    let Some(claimed) = ClaimedPull::take(app, connection, scope).await? else { return Ok(false) };
+    let by = PullLimits { pages: 1, ..PullLimits::waiting(claimed.job()) };
     let read = pull::run(app, connection, scope, by).await;
     match read {
-        Ok(ended) => claimed.end(ended == pull::Ended::CaughtUp).await,
+        Ok(ended) => claimed.end(ended == pull::PullEnd::CaughtUp).await,
         Err(e) if on_demand::is_lost(&e) => Ok(false),
         Err(e) => {
             claimed.end(false).await?;
@@ -141,11 +145,11 @@ async fn read_page(app: &App, connection: &Connection, scope: &Scope) -> Result<
 pub async fn complete(
     app: &App,
     connection: &Connection,
-    sources: &mut Vec<Prepared>,
+    sources: &mut Vec<NormalizedRecord>,
     background: bool,
 ) -> std::result::Result<(), runtime::Error> {
     let host = |e: anyhow::Error| runtime::Error::new(runtime::Code::Host, e.to_string());
-    let short = |s: &Prepared| s.items.iter().any(|i| i.partial.is_some());
+    let short = |s: &NormalizedRecord| s.items.iter().any(|i| i.partial.is_some());
     let mut unknown = Vec::new();
     for source in sources.iter().filter(|s| short(s)) {
         let reader = app.db.reader();
@@ -157,12 +161,12 @@ pub async fn complete(
         let reference = |source: &String| MessageRef { source: source.clone(), hint: None };
         let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
         let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
-        let options = Options { background, ..Options::default() };
-        let target = Target::of(app, connection)
+        let options = CallOptions { background, ..CallOptions::default() };
+        let target = CallTarget::of(app, connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let reply: Reply<Sources> = call::run(app, &target, op, &args, options).await?;
         sources.retain(|s| !names.contains(&s.source_id));
-        sources.extend(prepared(Kind::EmailMessage, reply.body.sources));
+        sources.extend(prepared(ResourceKind::EmailMessage, reply.body.sources));
     }
     Ok(())
 }

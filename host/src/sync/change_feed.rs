@@ -15,13 +15,13 @@ use storage::sql::Chunk;
 use storage::sync_states::SyncState;
 
 use crate::app::App;
-use crate::app::page_cache::Room;
-use crate::app::resource_kind::Kind;
+use crate::app::page_cache::PageBudget;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::render;
 
-/// Most bytes of a change before its `Change::fields`, with the comma before it.
+/// Most bytes of a change before its `FeedChange::fields`, with the comma before it.
 const HEAD_BYTES: usize = 64;
-/// About how many bytes `Change::fields` has without the resource.
+/// About how many bytes `FeedChange::fields` has without the resource.
 const FIELDS_BYTES: usize = 256;
 /// Room for what an answer says after its changes, bytes.
 const REST_BYTES: usize = 1_024;
@@ -30,7 +30,7 @@ const BEGIN: &str = "{\"data\":[";
 
 /// A place in a feed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Position {
+pub struct FeedPosition {
     /// The state's epoch: a hard reset ends all cursors of an older one.
     #[serde(rename = "e")]
     pub epoch: i64,
@@ -53,7 +53,7 @@ fn is_first(kind: &usize) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub enum Feed<'a> {
     /// What is in a collection.
-    Collection { id: &'a str, kind: Kind },
+    Collection { id: &'a str, kind: ResourceKind },
     /// All contact books of a connection, and what is in them.
     Contacts { connection_id: &'a str },
     /// A mailbox.
@@ -68,11 +68,18 @@ pub const MAIL: Types = ["email.folder", "email.label", "email.draft", "email.me
 
 impl Feed<'_> {
     /// The kinds that it tells of, in the order of its snapshot.
-    fn kinds(&self) -> &[Kind] {
+    fn kinds(&self) -> &[ResourceKind] {
         match self {
             Feed::Collection { kind, .. } => std::slice::from_ref(kind),
-            Feed::Contacts { .. } => &[Kind::ContactBook, Kind::ContactGroup, Kind::Contact],
-            Feed::Mail { .. } => &[Kind::EmailFolder, Kind::EmailLabel, Kind::EmailDraft, Kind::EmailMessage],
+            Feed::Contacts { .. } => {
+                &[ResourceKind::ContactBook, ResourceKind::ContactGroup, ResourceKind::Contact]
+            }
+            Feed::Mail { .. } => &[
+                ResourceKind::EmailFolder,
+                ResourceKind::EmailLabel,
+                ResourceKind::EmailDraft,
+                ResourceKind::EmailMessage,
+            ],
         }
     }
 
@@ -80,7 +87,7 @@ impl Feed<'_> {
         &self,
         app: &App,
         tenant: &Tenant,
-        kind: Kind,
+        kind: ResourceKind,
         (sequence, after): (i64, &str),
         limit: i64,
     ) -> Result<Chunk<Item>> {
@@ -119,7 +126,7 @@ impl Feed<'_> {
 }
 
 /// A change of a resource, as far as it is rendered while its row is read. What the feed says of its type is known when all are read.
-struct Change {
+struct FeedChange {
     sequence: i64,
     /// `created`, `updated` or `deleted`.
     change_type: String,
@@ -128,11 +135,11 @@ struct Change {
     fields: String,
 }
 
-impl Change {
-    fn of_line(line: &FeedLine<'_>, with_resource: bool) -> Change {
+impl FeedChange {
+    fn of_line(line: &FeedLine<'_>, with_resource: bool) -> FeedChange {
         let is_shown = with_resource && line.change_type != "deleted";
         let of = (line.resource_type, line.resource_id);
-        Change {
+        FeedChange {
             sequence: line.sequence,
             change_type: line.change_type.to_owned(),
             resource_id: line.resource_id.to_owned(),
@@ -146,7 +153,7 @@ impl Change {
     }
 }
 
-/// `Change::fields`. The resource is JSON already, and copied.
+/// `FeedChange::fields`. The resource is JSON already, and copied.
 fn fields((kind, id): (&str, &str), at: i64, etag: Option<&str>, resource: Option<&str>) -> String {
     let resource = resource.unwrap_or("null");
     let mut out = String::with_capacity(FIELDS_BYTES + resource.len());
@@ -176,18 +183,18 @@ fn tell(out: &mut String, sequence: i64, change_type: &str, fields: &str) {
 }
 
 /// One page of the feed.
-pub struct Page {
+pub struct FeedPage {
     /// The answer as far as its changes, `{"data":[…]`, with room for the rest of the object.
     pub begun: String,
     /// Where to go on.
-    pub position: Position,
+    pub position: FeedPosition,
     pub has_more: bool,
 }
 
-impl Page {
-    fn new(mut begun: String, position: Position, has_more: bool) -> Page {
+impl FeedPage {
+    fn new(mut begun: String, position: FeedPosition, has_more: bool) -> FeedPage {
         begun.push(']');
-        Page { begun, position, has_more }
+        FeedPage { begun, position, has_more }
     }
 }
 
@@ -197,12 +204,12 @@ pub async fn page(
     tenant: &Tenant,
     state: &SyncState,
     feed: Feed<'_>,
-    position: Option<Position>,
+    position: Option<FeedPosition>,
     limit: i64,
     with_resource: bool,
-) -> Result<Page> {
+) -> Result<FeedPage> {
     let position = match position {
-        None => Position {
+        None => FeedPosition {
             epoch: state.epoch,
             sequence: state.log_sequence,
             snapshot_after: Some(String::new()),
@@ -226,12 +233,12 @@ async fn snapshot(
     app: &App,
     tenant: &Tenant,
     feed: Feed<'_>,
-    (mut position, mut after): (Position, String),
+    (mut position, mut after): (FeedPosition, String),
     limit: i64,
     with_resource: bool,
-) -> Result<Page> {
+) -> Result<FeedPage> {
     let mut begun = BEGIN.to_owned();
-    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let mut left = limit;
     while let Some(kind) = feed.kinds().get(position.kind) {
         let chunk = feed.snapshot(app, tenant, *kind, (position.sequence, &after), left + 1).await?;
@@ -241,7 +248,7 @@ async fn snapshot(
             let fields = fields(of, item.updated_at, Some(&item.etag), resource.as_deref());
             if !room.take(HEAD_BYTES + fields.len()) {
                 position.snapshot_after = Some(after);
-                return Ok(Page::new(begun, position, true));
+                return Ok(FeedPage::new(begun, position, true));
             }
             after.clone_from(&item.id);
             tell(&mut begun, item.sequence.min(position.sequence), "created", &fields);
@@ -257,8 +264,8 @@ async fn snapshot(
     let waiting = feed.lines(app, tenant, position.sequence, 1, |_| ()).await?;
     let has_more = !waiting.rows.is_empty();
     let sequence = if has_more { position.sequence } else { position.sequence.max(newest) };
-    let position = Position { sequence, snapshot_after: None, kind: 0, ..position };
-    Ok(Page::new(begun, position, has_more))
+    let position = FeedPosition { sequence, snapshot_after: None, kind: 0, ..position };
+    Ok(FeedPage::new(begun, position, has_more))
 }
 
 /// `newest` is the last number of the application's log, read before.
@@ -266,41 +273,41 @@ async fn tail(
     app: &App,
     tenant: &Tenant,
     feed: Feed<'_>,
-    (position, newest): (Position, i64),
+    (position, newest): (FeedPosition, i64),
     limit: i64,
     with_resource: bool,
-) -> Result<Page> {
+) -> Result<FeedPage> {
     // The newest number was read before the lines: whoever writes takes the next number under the lock of the application's row and holds
     // that to its commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its
     // last line and that number.
     let after = position.sequence;
     let chunk =
-        feed.lines(app, tenant, after, limit + 1, |line| Change::of_line(&line, with_resource)).await?;
-    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+        feed.lines(app, tenant, after, limit + 1, |line| FeedChange::of_line(&line, with_resource)).await?;
+    let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let count = chunk.rows.iter().take_while(|change| room.take(change.bytes())).count();
     let has_more = count < chunk.rows.len() || !chunk.is_last;
     let read = chunk.rows.get(..count).unwrap_or(&chunk.rows);
     let told = read.last().map_or(after, |change| change.sequence);
     // A quiet feed keeps up with the log all the same: its cursor must not be from before what the log has forgotten.
     let sequence = if has_more { told } else { told.max(newest) };
-    let bytes: usize = read.iter().map(Change::bytes).sum();
+    let bytes: usize = read.iter().map(FeedChange::bytes).sum();
     let mut begun = String::with_capacity(BEGIN.len() + bytes + REST_BYTES);
     begun.push_str(BEGIN);
     for (change_type, change) in coalesced(read) {
         tell(&mut begun, change.sequence, change_type, &change.fields);
     }
-    Ok(Page::new(begun, Position { sequence, ..position }, has_more))
+    Ok(FeedPage::new(begun, FeedPosition { sequence, ..position }, has_more))
 }
 
 /// One line per resource, the last (RFC 8620, 5.2): created + updated is created, updated + deleted is deleted, created +
 /// deleted is nothing.
-fn coalesced(changes: &[Change]) -> Vec<(&str, &Change)> {
+fn coalesced(changes: &[FeedChange]) -> Vec<(&str, &FeedChange)> {
     // Of each resource the first change and the last.
-    let mut ends: HashMap<&str, (&Change, &Change)> = HashMap::with_capacity(changes.len());
+    let mut ends: HashMap<&str, (&FeedChange, &FeedChange)> = HashMap::with_capacity(changes.len());
     for change in changes {
         ends.entry(&change.resource_id).or_insert((change, change)).1 = change;
     }
-    let mut ends: Vec<(&Change, &Change)> = ends.into_values().collect();
+    let mut ends: Vec<(&FeedChange, &FeedChange)> = ends.into_values().collect();
     ends.sort_unstable_by_key(|(_, last)| last.sequence);
     let told = ends.into_iter().filter_map(|(first, last)| {
         let change_type = match (first.change_type.as_str(), last.change_type.as_str()) {
@@ -330,7 +337,7 @@ mod tests {
 
     use super::*;
 
-    fn change(sequence: i64, id: &str, change_type: &str) -> Change {
+    fn change(sequence: i64, id: &str, change_type: &str) -> FeedChange {
         let line = FeedLine {
             sequence,
             change_type,
@@ -340,7 +347,7 @@ mod tests {
             etag: Some("\"1\""),
             resource: Some("{\"title\":\"x\"}"),
         };
-        Change::of_line(&line, true)
+        FeedChange::of_line(&line, true)
     }
 
     #[test]
@@ -350,8 +357,12 @@ mod tests {
         for change in &changes {
             tell(&mut begun, change.sequence, &change.change_type, &change.fields);
         }
-        assert!(begun.len() <= BEGIN.len() + changes.iter().map(Change::bytes).sum::<usize>());
-        let page = Page::new(begun, Position { epoch: 1, sequence: 2, snapshot_after: None, kind: 0 }, false);
+        assert!(begun.len() <= BEGIN.len() + changes.iter().map(FeedChange::bytes).sum::<usize>());
+        let page = FeedPage::new(
+            begun,
+            FeedPosition { epoch: 1, sequence: 2, snapshot_after: None, kind: 0 },
+            false,
+        );
         let told: Value = serde_json::from_str(&(page.begun + "}")).unwrap();
         let told_of = |sequence, id, change_type, resource| {
             json!({

@@ -16,10 +16,10 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::sync::page::plan;
-use crate::sync::pull::{self, By, Ended};
-use crate::sync::scope::Scope;
+use crate::sync::pull::{self, PullEnd, PullLimits};
+use crate::sync::scope::SyncScope;
 use crate::sync::{on_demand, refresh_if_stale, staleness};
 
 /// Collections of one connection that are looked at.
@@ -28,26 +28,26 @@ const MOST: i64 = 1_000;
 const MOST_TIME: Duration = Duration::from_secs(120);
 
 /// The collections that a connection is known to have.
-pub async fn collections(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
+pub async fn collections(app: &App, connection: &Connection, kind: ResourceKind) -> Result<Vec<Item>> {
     let (reader, tenant) = (app.db.reader(), &connection.tenant);
     Ok(items::list_top(reader, tenant, Some(&connection.id), kind.as_str(), "", MOST).await?)
 }
 
 /// Brings all of it up to date. A collection that cannot be read holds up no other, and is told on the state of the whole.
 /// The caller holds the lock of `top`, the scope of the collections themselves.
-pub async fn run(app: &App, connection: &Connection, top: &Scope, by: By<'_>) -> Result<Ended> {
+pub async fn run(app: &App, connection: &Connection, top: &SyncScope, by: PullLimits<'_>) -> Result<PullEnd> {
     let until = Instant::now() + MOST_TIME;
     let mut ended = pull::run(app, connection, top, by).await?;
     let mut failed = None;
     for collection in longest_unread_first(app, connection, top.kind).await? {
         if Instant::now() >= until {
-            ended = Ended::Enough;
+            ended = PullEnd::Enough;
             break;
         }
         let scope = crate::sync::scope::scope(&collection)?;
         let _one = app.locks.lock(&scope.lock_name(connection)).await;
         match pull::run(app, connection, &scope, by).await {
-            Ok(Ended::CaughtUp) => {}
+            Ok(PullEnd::CaughtUp) => {}
             Ok(other) => ended = other,
             Err(e) if on_demand::is_lost(&e) => return Err(e),
             Err(e) => failed = failed.or(Some((scope, e))),
@@ -57,7 +57,7 @@ pub async fn run(app: &App, connection: &Connection, top: &Scope, by: By<'_>) ->
     failed.map_or(Ok(ended), |(_, e)| Err(e))
 }
 
-async fn longest_unread_first(app: &App, connection: &Connection, kind: Kind) -> Result<Vec<Item>> {
+async fn longest_unread_first(app: &App, connection: &Connection, kind: ResourceKind) -> Result<Vec<Item>> {
     let mut live = collections(app, connection, kind).await?;
     let read_at: HashMap<String, Option<i64>> = states(app, connection, kind, &live)
         .await?
@@ -73,8 +73,8 @@ async fn longest_unread_first(app: &App, connection: &Connection, kind: Kind) ->
 async fn conclude(
     app: &App,
     connection: &Connection,
-    top: &Scope,
-    (failed, job): (Option<&Scope>, Option<&Job>),
+    top: &SyncScope,
+    (failed, job): (Option<&SyncScope>, Option<&Job>),
 ) -> Result<()> {
     let live = collections(app, connection, top.kind).await?;
     let inside = states(app, connection, top.kind, &live).await?;
@@ -118,11 +118,16 @@ async fn conclude(
 
 /// Sees to it that the copy of all of it is fresh enough to be read, and says how old it is. A collection that was read before and cannot be
 /// now is shown as it was.
-pub async fn refresh_all(app: &App, connection: &Connection, kind: Kind, fresh: bool) -> Result<DataAge> {
-    let mut all = refresh_if_stale(app, connection, &Scope::collections(kind), fresh).await?;
+pub async fn refresh_all(
+    app: &App,
+    connection: &Connection,
+    kind: ResourceKind,
+    fresh: bool,
+) -> Result<DataAge> {
+    let mut all = refresh_if_stale(app, connection, &SyncScope::collections(kind), fresh).await?;
     let whole = OnceCell::new();
     for collection in collections(app, connection, kind).await? {
-        let known = Scope {
+        let known = SyncScope {
             kind: kind.contents(),
             scope_id: collection.id.clone(),
             collection: None,
@@ -141,7 +146,12 @@ pub async fn refresh_all(app: &App, connection: &Connection, kind: Kind, fresh: 
 }
 
 /// The states of what is inside these collections. One that was never read has none.
-pub async fn states(app: &App, connection: &Connection, kind: Kind, live: &[Item]) -> Result<Vec<SyncState>> {
+pub async fn states(
+    app: &App,
+    connection: &Connection,
+    kind: ResourceKind,
+    live: &[Item],
+) -> Result<Vec<SyncState>> {
     let all = table::of_connection(app.db.reader(), &connection.id).await?;
     let is_inside =
         |s: &SyncState| s.surface == kind.surface().as_str() && live.iter().any(|c| c.id == s.scope_id);
@@ -149,7 +159,7 @@ pub async fn states(app: &App, connection: &Connection, kind: Kind, live: &[Item
 }
 
 /// What is inside, as far as it was ever read: the ids of its collections.
-pub async fn scope_ids(app: &App, connection: &Connection, top: &Scope) -> Result<Vec<String>> {
+pub async fn scope_ids(app: &App, connection: &Connection, top: &SyncScope) -> Result<Vec<String>> {
     let live = collections(app, connection, top.kind).await?;
     let states = states(app, connection, top.kind, &live).await?;
     Ok(states.into_iter().map(|state| state.scope_id).collect())

@@ -11,16 +11,16 @@ use runtime::{self, Blame, Code, Verb};
 use storage::sync_states::{Batch, ItemError, SyncState};
 use storage::{items, sync_states as table};
 
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::connections::state;
 use crate::local_copy::deduplicate::is_bad_name;
-use crate::sync::provider_page::{Named, Page, Scan};
-use crate::sync::pull::{Ended, Failed, HOPELESS, Pull, Read};
+use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
+use crate::sync::pull::{HOPELESS, PageToStore, Pull, PullEnd, PullError};
 use crate::sync::quarantine;
 
 /// A batch that was asked for.
-struct Asked {
+struct BatchRequest {
     batch: Batch,
     /// What was to be read of it.
     names: Vec<SourceName>,
@@ -37,11 +37,11 @@ impl Pull<'_> {
     }
 
     /// The names of an answer, in batches that are read together.
-    pub(crate) fn batches(&self, names: &[SourceName]) -> Result<Named> {
+    pub(crate) fn batches(&self, names: &[SourceName]) -> Result<DeferredNames> {
         // What has no id cannot be asked for.
         let names: Vec<&SourceName> = names.iter().filter(|name| !name.external_id.is_empty()).collect();
         if names.is_empty() {
-            return Ok(Named::None);
+            return Ok(DeferredNames::None);
         }
         let size = usize::try_from(self.app.config.pull_page).unwrap_or(usize::MAX).max(1);
         let batch = |(number, names): (usize, &[&SourceName])| -> Result<Batch> {
@@ -49,7 +49,7 @@ impl Pull<'_> {
             Ok(Batch { number: i64::try_from(number).unwrap_or(i64::MAX), names })
         };
         let batches: Result<Vec<Batch>> = names.chunks(size).enumerate().map(batch).collect();
-        Ok(Named::Kept(batches?))
+        Ok(DeferredNames::Kept(batches?))
     }
 
     /// Reads what is left of the names of this state and writes it, batch by batch. While one is written, the next one is asked for.
@@ -58,20 +58,20 @@ impl Pull<'_> {
         &self,
         state: &mut SyncState,
         (cursor, scan): (Option<&str>, Option<Scan>),
-    ) -> Result<Option<Ended>, Failed> {
+    ) -> Result<Option<PullEnd>, PullError> {
         let Some(cursor) = cursor.filter(|_| self.takes_names()) else { return Ok(None) };
         let known = state.clone();
         let mut asked = self.ask(&known, -1).await?;
         let mut is_begun = false;
-        while let Some(Asked { batch, names, held, as_of, answer }) = asked {
+        while let Some(BatchRequest { batch, names, held, as_of, answer }) = asked {
             if is_begun && self.background && self.is_late() {
-                return Ok(Some(Ended::Enough));
+                return Ok(Some(PullEnd::Enough));
             }
             is_begun = true;
             let number = batch.number;
             let sources = self.answered(state, (&names, held.len()), answer).await?;
             state::note(self.app, self.connection, Ok(())).await;
-            let page = Page {
+            let page = ProviderPage {
                 sources: Vec::new(),
                 connector: quarantine::connector(self.app, self.connection),
                 as_of,
@@ -80,12 +80,12 @@ impl Pull<'_> {
                 cursor: Some(cursor.to_owned()),
                 more: true,
                 reread: Vec::new(),
-                named: Named::Read(batch, held),
+                named: DeferredNames::Read(batch, held),
             };
-            let read = Read { page, sources };
+            let read = PageToStore { page, sources };
             let (stored, next) = tokio::join!(self.store(state, read), self.ask(&known, number));
             if !stored? {
-                return Ok(Some(Ended::Superseded));
+                return Ok(Some(PullEnd::Superseded));
             }
             asked = next?;
         }
@@ -93,7 +93,7 @@ impl Pull<'_> {
     }
 
     /// Asks for the first batch after this one.
-    async fn ask(&self, state: &SyncState, number: i64) -> Result<Option<Asked>, Failed> {
+    async fn ask(&self, state: &SyncState, number: i64) -> Result<Option<BatchRequest>, PullError> {
         let place = (state.generation, number);
         let Some(batch) = table::names_after(self.app.db.reader(), state.key(), place).await? else {
             return Ok(None);
@@ -106,7 +106,7 @@ impl Pull<'_> {
             None => (Vec::new(), names),
         };
         let answer = self.content(&names).await;
-        Ok(Some(Asked { batch, names, held, as_of, answer }))
+        Ok(Some(BatchRequest { batch, names, held, as_of, answer }))
     }
 
     /// Of these names those whose content would say nothing new, and the others: a version that is held is not read again, nor one that
@@ -115,7 +115,7 @@ impl Pull<'_> {
         &self,
         state: &SyncState,
         names: Vec<SourceName>,
-    ) -> Result<(Vec<String>, Vec<SourceName>), Failed> {
+    ) -> Result<(Vec<String>, Vec<SourceName>), PullError> {
         let reader = self.app.db.reader();
         let ids: Vec<&str> =
             names.iter().map(|name| name.external_id.as_str()).filter(|id| !is_bad_name(id)).collect();
@@ -123,7 +123,7 @@ impl Pull<'_> {
         let versions = items::held_versions(reader, &self.connection.id, inside, &ids).await?;
         let errors = table::item_errors_among(reader, state, &ids).await?;
         let connector = quarantine::connector(self.app, self.connection);
-        let known = Known::of(versions, errors);
+        let known = StoredSources::of(versions, errors);
         let (held, others): (Vec<_>, Vec<_>) =
             names.into_iter().partition(|name| known.says_all_of(name, connector.as_deref()));
         Ok((held.into_iter().map(|name| name.external_id).collect(), others))
@@ -143,11 +143,11 @@ impl Pull<'_> {
             sources: asked.iter().map(|name| name.external_id.clone()).collect(),
             time_zone: self.scope.time_zone.clone(),
         };
-        let target = Target::of(self.app, self.connection)
+        let target = CallTarget::of(self.app, self.connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let kind = self.scope.kind;
         let op = Op { surface: kind.surface(), verb: Verb::Fetch, name: kind.ops().batch_get };
-        let options = Options { background: self.background, ..Options::default() };
+        let options = CallOptions { background: self.background, ..CallOptions::default() };
         let reply: Reply<Sources> = call::run(self.app, &target, op, &args, options).await?;
         sources.extend(arranged(&asked, reply.body.sources));
         Ok(sources)
@@ -160,10 +160,10 @@ impl Pull<'_> {
         state: &SyncState,
         (names, held): (&[SourceName], usize),
         answer: Result<Vec<Source>, runtime::Error>,
-    ) -> Result<Vec<Source>, Failed> {
+    ) -> Result<Vec<Source>, PullError> {
         let error = match answer {
             Ok(sources) => return Ok(sources),
-            Err(e) if e.blame != Blame::Connector => return Err(Failed::Provider(Box::new(e))),
+            Err(e) if e.blame != Blame::Connector => return Err(PullError::Provider(Box::new(e))),
             Err(e) => e,
         };
         tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, sources = names.len(),
@@ -179,7 +179,7 @@ impl Pull<'_> {
         state: &SyncState,
         (names, held): (&[SourceName], usize),
         error: runtime::Error,
-    ) -> Result<Vec<Source>, Failed> {
+    ) -> Result<Vec<Source>, PullError> {
         let mut read: Vec<Source> = Vec::with_capacity(names.len());
         let mut waiting: Vec<&[SourceName]> = match self.takes_names() {
             true => halves(names).into(),
@@ -198,16 +198,16 @@ impl Pull<'_> {
                     }
                     // Of this connector sources are asked for one by one.
                     Err(e) if matches!(e.code, Code::Unsupported | Code::UnsupportedSurface) => {}
-                    Err(e) => return Err(Failed::Provider(Box::new(e))),
+                    Err(e) => return Err(PullError::Provider(Box::new(e))),
                 }
             }
             let alone = some.iter().map(source).collect();
             let (app, connection, scope) = (self.app, self.connection, self.scope);
             let found = quarantine::one_by_one(app, connection, scope, state, alone, self.background).await?;
-            read.extend(found.map_err(|e| Failed::Provider(Box::new(e)))?);
+            read.extend(found.map_err(|e| PullError::Provider(Box::new(e)))?);
         }
         if held == 0 && read.len() >= HOPELESS && read.iter().all(|source| source.error.is_some()) {
-            return Err(Failed::Provider(Box::new(error)));
+            return Err(PullError::Provider(Box::new(error)));
         }
         Ok(read)
     }
@@ -242,16 +242,16 @@ fn arranged(asked: &[&SourceName], answered: Vec<Source>) -> Vec<Source> {
 
 /// What is held of some sources.
 #[derive(Default)]
-struct Known {
+struct StoredSources {
     /// The provider's version of all items of a source; none where they are not of one.
     versions: HashMap<String, Option<String>>,
     errors: HashMap<String, ItemError>,
 }
 
-impl Known {
-    fn of(versions: Vec<(String, Option<String>)>, errors: Vec<ItemError>) -> Known {
+impl StoredSources {
+    fn of(versions: Vec<(String, Option<String>)>, errors: Vec<ItemError>) -> StoredSources {
         let errors = errors.into_iter().map(|error| (error.source_id.clone(), error)).collect();
-        let mut known = Known { versions: HashMap::with_capacity(versions.len()), errors };
+        let mut known = StoredSources { versions: HashMap::with_capacity(versions.len()), errors };
         for (source_id, version) in versions {
             match known.versions.entry(source_id) {
                 Entry::Occupied(mut other) if *other.get() != version => drop(other.insert(None)),
@@ -342,7 +342,7 @@ mod tests {
             error("other build", "2", 3, "b0"),
             error("again", "2", 0, "b1"),
         ];
-        let known = Known::of(versions, errors);
+        let known = StoredSources::of(versions, errors);
         let is_known = |id: &str, etag: Option<&str>| known.says_all_of(&name(id, etag, false), Some("b1"));
         for (id, etag) in [("one", "1"), ("series", "1"), ("aside", "2")] {
             assert!(is_known(id, Some(etag)), "{id}");

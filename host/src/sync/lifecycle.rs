@@ -14,17 +14,17 @@ use storage::sync_states::{ItemError, SyncState};
 use storage::{Tx, job_claims, jobs, log as log_table, sync_states as table};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
-use crate::app::live_channels::{Channel, Watched};
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::event_log::{self, NewLogEntry, Origin};
+use crate::app::live_channels::{Channel, LiveChannel};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::sync::schedule::{enqueue_watch, pull_job, pull_job_of, watch_job, watched_by_rows};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 use crate::sync::{change_feed, collection_set, push_status, quarantine, state};
 
 /// What a request does to a state.
 #[derive(Clone)]
-enum Step {
+enum StateUpdate {
     /// It is followed already, and is pulled once more.
     Again,
     Start,
@@ -32,13 +32,13 @@ enum Step {
     Reset(Vec<String>),
 }
 
-impl Step {
+impl StateUpdate {
     /// What the log tells of it.
     fn event(&self) -> Option<&'static str> {
         match self {
-            Step::Again => None,
-            Step::Start => Some("started"),
-            Step::Reset(_) => Some("reset"),
+            StateUpdate::Again => None,
+            StateUpdate::Start => Some("started"),
+            StateUpdate::Reset(_) => Some("reset"),
         }
     }
 }
@@ -48,10 +48,10 @@ impl Step {
 pub async fn start(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     (backfill_since, warnings): (Option<i64>, &[Value]),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let known = state(app, connection, scope).await?;
         let status = if known.followed { 200 } else { 202 };
@@ -59,8 +59,8 @@ pub async fn start(
             true => known.clone(),
             false => started(&known, backfill_since, app.now()),
         };
-        let answer = Answer::json(status, begun(app, connection, &state).await?).warned(warnings);
-        let step = if status == 202 { Step::Start } else { Step::Again };
+        let answer = StoredResponse::json(status, begun(app, connection, &state).await?).warned(warnings);
+        let step = if status == 202 { StateUpdate::Start } else { StateUpdate::Again };
         if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
             return Ok(answer);
         }
@@ -83,8 +83,8 @@ pub fn started(known: &SyncState, backfill_since: Option<i64>, now: i64) -> Sync
 }
 
 /// What the log tells of a scope: `started` or `reset`, with its state as answers print it.
-pub fn note(state: &SyncState, word: &str, printed: String) -> Note {
-    Note {
+pub fn note(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
+    NewLogEntry {
         connection_id: Some(state.connection_id.clone()),
         entry_type: format!("sync.{word}"),
         change_type: "state",
@@ -110,10 +110,10 @@ fn contended() -> Error {
 pub async fn reset(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     (hard, warnings): (bool, &[Value]),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let inside = match scope.is_whole() {
         true => collection_set::scope_ids(app, connection, scope).await?,
         false => Vec::new(),
@@ -130,12 +130,13 @@ pub async fn reset(
             state.seen = 0;
             state.status = "initial".to_owned();
         }
-        let answer = Answer::accepted(begun(app, connection, &state).await?).warned(warnings);
-        let step = Step::Reset(inside.clone());
+        let answer = StoredResponse::accepted(begun(app, connection, &state).await?).warned(warnings);
+        let step = StateUpdate::Reset(inside.clone());
         if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
             app.freshness.forget(&scope.lock_name(connection));
             for scope_id in inside {
-                let of = Scope { kind: scope.kind.contents(), scope_id, collection: None, time_zone: None };
+                let of =
+                    SyncScope { kind: scope.kind.contents(), scope_id, collection: None, time_zone: None };
                 app.freshness.forget(&of.lock_name(connection));
             }
             return Ok(answer);
@@ -147,11 +148,11 @@ pub async fn reset(
 /// Writes a state that was made out of `known`, with the jobs that it means. False: that is not what is stored any more.
 async fn store(
     app: &App,
-    (connection, scope): (&Connection, &Scope),
+    (connection, scope): (&Connection, &SyncScope),
     (known, state): (&SyncState, SyncState),
-    step: Step,
-    answer: &Answer,
-    attempt: &Attempt,
+    step: StateUpdate,
+    answer: &StoredResponse,
+    attempt: &IdempotentAttempt,
 ) -> Result<bool> {
     let known = (known.followed, known.epoch);
     let printed = || String::from_utf8_lossy(&answer.body).into_owned();
@@ -184,11 +185,11 @@ async fn store(
 async fn write(
     tx: &mut Tx,
     app: &App,
-    (lock, scope): (&ConnectionLock, &Scope),
+    (lock, scope): (&ConnectionLock, &SyncScope),
     state: &SyncState,
-    step: &Step,
+    step: &StateUpdate,
 ) -> Result<()> {
-    let Step::Reset(inside) = step else { return write_start(tx, app, (lock, scope), state).await };
+    let StateUpdate::Reset(inside) = step else { return write_start(tx, app, (lock, scope), state).await };
     let (pull, now) = (pull_job(lock, scope), app.now());
     table::reset(tx, lock, state).await?;
     table::forget_attempts(tx, &state.connection_id).await?;
@@ -207,7 +208,7 @@ async fn write(
 pub async fn write_start(
     tx: &mut Tx,
     app: &App,
-    (lock, scope): (&ConnectionLock, &Scope),
+    (lock, scope): (&ConnectionLock, &SyncScope),
     state: &SyncState,
 ) -> Result<()> {
     let (pull, now) = (pull_job(lock, scope), app.now());
@@ -282,7 +283,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
 }
 
 fn is_whole(s: &SyncState) -> bool {
-    s.scope_id.is_empty() && s.surface != Kind::EmailMessage.surface().as_str()
+    s.scope_id.is_empty() && s.surface != ResourceKind::EmailMessage.surface().as_str()
 }
 
 /// Of a surface that is followed as a whole: its own state with what is inside, and how many collections that are.
@@ -291,8 +292,8 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
         return Ok((s.clone(), 0));
     }
     let mut all = SyncState { seen: 0, ..s.clone() };
-    let live = collection_set::collections(app, connection, Kind::ContactBook).await?;
-    let inside = collection_set::states(app, connection, Kind::ContactBook, &live).await?;
+    let live = collection_set::collections(app, connection, ResourceKind::ContactBook).await?;
+    let inside = collection_set::states(app, connection, ResourceKind::ContactBook, &live).await?;
     // A book that was made since is for the next round. What the last list told of was written after the provider was asked for the list,
     // and that write was an activity.
     let listed_at = s.last_success_at.max(s.last_activity_at);
@@ -322,9 +323,9 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
 pub fn watch(
     app: &App,
     connection: &Connection,
-    state: Option<(&SyncState, Option<Watched>)>,
+    state: Option<(&SyncState, Option<LiveChannel>)>,
 ) -> Option<Watch> {
-    let mail = state.filter(|(s, _)| s.surface == Kind::EmailMessage.surface().as_str());
+    let mail = state.filter(|(s, _)| s.surface == ResourceKind::EmailMessage.surface().as_str());
     let Some((state, watched)) = mail.filter(|_| app.runtime.can_listen(&connection.provider)) else {
         return Some(Watch { status: WatchStatus::Unsupported, ..Watch::default() });
     };

@@ -35,10 +35,10 @@ use storage::sync_states as table;
 use storage::sync_states::SyncState;
 
 use crate::app::App;
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 
 /// The stored state, or a new one.
-pub async fn state(app: &App, connection: &Connection, scope: &Scope) -> Result<SyncState> {
+pub async fn state(app: &App, connection: &Connection, scope: &SyncScope) -> Result<SyncState> {
     let found = table::find(app.db.resources(), &connection.id, scope.surface(), &scope.scope_id).await?;
     Ok(found.unwrap_or_else(|| SyncState {
         organization_id: connection.tenant.organization_id.clone(),

@@ -13,9 +13,9 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::sync::pull::{self, By, Ended};
+use crate::sync::pull::{self, PullEnd, PullLimits};
 use crate::sync::schedule::pull_job;
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 use crate::sync::staleness;
 
 /// How long a pull of another host is waited for.
@@ -31,19 +31,19 @@ const GIVE_BACK_AGAIN_AFTER: [Duration; 3] =
 const TRIES: usize = 3;
 
 /// The job of a scope while somebody waits for its pull. On SQLite, where a database is one host's, the lock in the process is enough.
-pub struct Claimed {
+pub struct ClaimedPull {
     app: App,
     job: Option<Job>,
     /// When it was claimed, ms since 1970.
     at: i64,
 }
 
-impl Claimed {
+impl ClaimedPull {
     /// None: somebody pulls it now, here or elsewhere.
-    pub async fn take(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Claimed>> {
+    pub async fn take(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<ClaimedPull>> {
         let at = app.now();
         if !app.db.is_shared() {
-            return Ok(Some(Claimed { app: app.clone(), job: None, at }));
+            return Ok(Some(ClaimedPull { app: app.clone(), job: None, at }));
         }
         let (new, connection) = (pull_job(connection, scope), connection.clone());
         let claim = Claim {
@@ -63,7 +63,7 @@ impl Claimed {
                     )
                 })
                 .await;
-            claimed.map(|job| job.map(|job| Claimed { app, job: Some(job), at }))
+            claimed.map(|job| job.map(|job| ClaimedPull { app, job: Some(job), at }))
         });
         Ok(claiming.await.map_err(anyhow::Error::from)??)
     }
@@ -96,7 +96,7 @@ impl Claimed {
     }
 }
 
-impl Drop for Claimed {
+impl Drop for ClaimedPull {
     /// Whoever waited for the pull went away, or its end could not be written.
     fn drop(&mut self) {
         let Some(job) = self.job.take() else { return };
@@ -148,7 +148,12 @@ pub fn is_lost(e: &Error) -> bool {
 /// Sees to it that the copy is not older than the setting allows, whether it is in step or not: for whoever writes on the strength of it. A
 /// scope that was never read is read now. When the provider does not answer, an older copy is better than nothing: what was read before is
 /// served.
-pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now_please: bool) -> Result<()> {
+pub async fn ensure_fresh(
+    app: &App,
+    connection: &Connection,
+    scope: &SyncScope,
+    now_please: bool,
+) -> Result<()> {
     let since = app.now() - app.config.freshness_ms;
     if !now_please && staleness::read_since(app, connection, scope, since).await?.is_some() {
         return Ok(());
@@ -163,7 +168,7 @@ pub async fn ensure_fresh(app: &App, connection: &Connection, scope: &Scope, now
 pub async fn refresh_if_stale(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     fresh: bool,
 ) -> Result<DataAge> {
     match staleness::age(app, connection, scope, fresh).await? {
@@ -178,7 +183,7 @@ pub async fn refresh_if_stale(
 pub async fn refreshed(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     now_please: bool,
 ) -> Result<DataAge> {
     let asked = app.now();
@@ -211,7 +216,7 @@ fn may_serve_old(e: &Error) -> bool {
 
 /// Sees to it that a scope has been read at `since` (ms since 1970) or later, by this host or by another one. Waits for a pull of another
 /// host for some seconds, then fails with `provider_timeout`.
-async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> Result<DataAge> {
+async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64) -> Result<DataAge> {
     let name = scope.lock_name(connection);
     let deadline = Instant::now() + PATIENCE;
     let (mut tries, mut waited) = (0, false);
@@ -227,7 +232,7 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
         if let Some(at) = staleness::read_since(app, connection, scope, since).await? {
             return Ok(DataAge { waited, ..DataAge::local(Some(at)) });
         }
-        if let Some(claimed) = Claimed::take(app, connection, scope).await? {
+        if let Some(claimed) = ClaimedPull::take(app, connection, scope).await? {
             (tries, waited) = (tries + 1, true);
             if read(app, connection, scope, claimed).await? {
                 return Ok(DataAge::provider(Some(app.freshness.get(&name).unwrap_or(since))));
@@ -254,11 +259,11 @@ async fn pull(app: &App, connection: &Connection, scope: &Scope, since: i64) -> 
 }
 
 /// Pulls all of it. False: it was reset, and is to be read anew.
-async fn read(app: &App, connection: &Connection, scope: &Scope, claimed: Claimed) -> Result<bool> {
-    let pulled = pull::run(app, connection, scope, By::waiting(claimed.job())).await;
+async fn read(app: &App, connection: &Connection, scope: &SyncScope, claimed: ClaimedPull) -> Result<bool> {
+    let pulled = pull::run(app, connection, scope, PullLimits::waiting(claimed.job())).await;
     match pulled {
         Ok(ended) => {
-            let is_read = ended == Ended::CaughtUp;
+            let is_read = ended == PullEnd::CaughtUp;
             Ok(claimed.end(is_read).await? && is_read)
         }
         Err(e) if is_lost(&e) => Ok(false),

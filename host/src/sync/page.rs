@@ -9,12 +9,12 @@ use storage::sync_states::SyncState;
 use storage::{Tx, items, sync_states as table};
 
 use crate::app::App;
-use crate::local_copy::change::{Applied, Place};
+use crate::local_copy::change::{CopyLocation, Upserted};
 use crate::local_copy::isolate::apply_isolated;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::superseded::note_superseded;
 use crate::local_copy::upsert;
-use crate::sync::provider_page::{Named, Page, Scan};
+use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
 use crate::sync::quarantine;
 use crate::sync::schedule::{interval_ms, pull_job_of};
 
@@ -29,7 +29,7 @@ pub enum Mode {
 
 /// How a page is written, and by whom.
 #[derive(Clone, Debug)]
-pub struct Writing {
+pub struct PageWrite {
     pub mode: Mode,
     /// The job that the pull is a turn of. When it is no longer this host's, nothing is written, and `LostLease` is returned.
     pub job: Option<Job>,
@@ -43,10 +43,10 @@ pub struct Writing {
 pub async fn write_page(
     tx: &mut Tx,
     app: App,
-    place: Place,
-    mut page: Page,
+    place: CopyLocation,
+    mut page: ProviderPage,
     (mut state, began_in): (SyncState, i64),
-    how: Writing,
+    how: PageWrite,
 ) -> Result<Option<SyncState>> {
     let lock = crate::local_copy::change::lock(tx, &place).await?;
     let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
@@ -58,7 +58,7 @@ pub async fn write_page(
         Mode::Whole => upsert::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
         Mode::Isolated => apply_isolated(tx, &app, (&lock, &place), &mut page.sources, page.as_of).await?,
     };
-    let Applied { mut last, mut superseded } = applied;
+    let Upserted { mut last, mut superseded } = applied;
     quarantine::keep(tx, &state, &page, app.now()).await?;
     if let Some(scan) = page.scan {
         let inside = (place.kind.family(), place.parent_id.as_str());
@@ -81,9 +81,11 @@ pub async fn write_page(
         table::remove_reread(tx, state.key(), source_id).await?;
     }
     match &page.named {
-        Named::None => {}
-        Named::Kept(batches) => table::keep_names(tx, state.key(), state.generation, batches).await?,
-        Named::Read(batch, _) => table::remove_names(tx, state.key(), state.generation, batch).await?,
+        DeferredNames::None => {}
+        DeferredNames::Kept(batches) => table::keep_names(tx, state.key(), state.generation, batches).await?,
+        DeferredNames::Read(batch, _) => {
+            table::remove_names(tx, state.key(), state.generation, batch).await?
+        }
     }
     // Folders come only with everything else.
     state.rescan |= superseded.folders;
@@ -117,9 +119,9 @@ pub fn plan(app: &App, state: &mut SyncState, is_watched: bool) {
 async fn sweep(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     scan: Scan,
-) -> Result<Applied> {
+) -> Result<Upserted> {
     let inside = (place.kind.family(), place.parent_id.as_str());
     let mut gone = items::unseen_sources(&mut *tx, &lock.id, inside, scan.generation).await?;
     gone.retain(|source_id| !is_only_here(source_id));
@@ -135,7 +137,7 @@ async fn sweep(
 async fn remove_contents(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     gone: &[String],
 ) -> Result<Option<i64>> {
     let mut last = None;
@@ -154,7 +156,12 @@ const SWEPT: usize = 200;
 /// What is gone with the end of a scan, where that is much: in steps, so that other writes have their turn in between. The few that
 /// are left go with the page, which is where it is settled: a crash before that repeats the end of the scan.
 /// `job`: whose turn the pull is.
-pub async fn sweep_ahead(app: &App, place: &Place, page: &Page, job: Option<&Job>) -> Result<()> {
+pub async fn sweep_ahead(
+    app: &App,
+    place: &CopyLocation,
+    page: &ProviderPage,
+    job: Option<&Job>,
+) -> Result<()> {
     let Some(scan) = page.ended() else { return Ok(()) };
     let inside = (place.kind.family(), place.parent_id.as_str());
     let reader = app.db.reader();
@@ -173,13 +180,18 @@ pub async fn sweep_ahead(app: &App, place: &Place, page: &Page, job: Option<&Job
 }
 
 /// The same for what is in a collection, which lies in `place`.
-pub async fn sweep_contents(app: &App, place: &Place, collection_id: &str) -> Result<()> {
+pub async fn sweep_contents(app: &App, place: &CopyLocation, collection_id: &str) -> Result<()> {
     sweep_collection(app, place, collection_id, None).await
 }
 
-async fn sweep_collection(app: &App, place: &Place, collection_id: &str, job: Option<&Job>) -> Result<()> {
+async fn sweep_collection(
+    app: &App,
+    place: &CopyLocation,
+    collection_id: &str,
+    job: Option<&Job>,
+) -> Result<()> {
     let kind = place.kind.contents();
-    let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
+    let inside = CopyLocation { kind, parent_id: collection_id.to_owned(), ..place.clone() };
     let reader = app.db.reader();
     let sources = items::live_sources(reader, &place.connection_id, kind.family(), collection_id).await?;
     sweep_sources(app, &inside, (&sources, i64::MAX), job).await
@@ -187,7 +199,7 @@ async fn sweep_collection(app: &App, place: &Place, collection_id: &str, job: Op
 
 async fn sweep_sources(
     app: &App,
-    place: &Place,
+    place: &CopyLocation,
     (gone, as_of): (&[String], i64),
     job: Option<&Job>,
 ) -> Result<()> {
@@ -215,11 +227,11 @@ async fn sweep_sources(
 pub async fn remove_contents_of(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     collection_id: &str,
 ) -> Result<Option<i64>> {
     let kind = place.kind.contents();
-    let inside = Place { kind, parent_id: collection_id.to_owned(), ..place.clone() };
+    let inside = CopyLocation { kind, parent_id: collection_id.to_owned(), ..place.clone() };
     let sources = items::live_sources(&mut *tx, &place.connection_id, kind.family(), collection_id).await?;
     Ok(upsert::remove_sources(tx, app, (lock, &inside), &sources, i64::MAX).await?.last)
 }

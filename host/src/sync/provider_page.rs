@@ -2,12 +2,12 @@
 
 use storage::sync_states::Batch;
 
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 
 /// An answer of the connector, as it is written.
 #[derive(Clone)]
-pub struct Page {
-    pub sources: Vec<Prepared>,
+pub struct ProviderPage {
+    pub sources: Vec<NormalizedRecord>,
     /// The build of the connector that read them.
     pub connector: Option<String>,
     /// The log's last sequence when the provider was asked for it.
@@ -20,12 +20,12 @@ pub struct Page {
     pub more: bool,
     /// Records that an earlier page named and that were left out of it: this page is what the provider says of them now.
     pub reread: Vec<String>,
-    pub named: Named,
+    pub named: DeferredNames,
 }
 
 /// What a page does to the names whose content is still to be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum DeferredNames {
     None,
     /// These are to be read before the next page.
     Kept(Vec<Batch>),
@@ -42,12 +42,12 @@ pub struct Scan {
     pub since: i64,
 }
 
-impl Page {
+impl ProviderPage {
     /// The provider's names of all that it tells is there.
     pub fn told(&self) -> Vec<&str> {
         let held = match &self.named {
-            Named::Read(_, held) => held.as_slice(),
-            Named::None | Named::Kept(_) => &[],
+            DeferredNames::Read(_, held) => held.as_slice(),
+            DeferredNames::None | DeferredNames::Kept(_) => &[],
         };
         let sources = self.sources.iter().map(|source| source.source_id.as_str());
         sources.chain(held.iter().map(String::as_str)).collect()

@@ -15,12 +15,12 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::connections;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
 use crate::sync::failure::note_failure;
-use crate::sync::provider_page::{Page, Scan};
-use crate::sync::scope::Scope;
+use crate::sync::provider_page::{ProviderPage, Scan};
+use crate::sync::scope::SyncScope;
 use crate::sync::{quarantine, save, schedule, state};
 
 /// Pages of one pull; a connector that never ends is cut here.
@@ -35,7 +35,7 @@ const TURN_TIME: Duration = Duration::from_secs(10);
 
 /// For whom a pull is done, and how much of it.
 #[derive(Clone, Copy, Debug)]
-pub struct By<'a> {
+pub struct PullLimits<'a> {
     /// Nobody waits for it: it goes behind calls that somebody waits for.
     pub background: bool,
     /// The job that it is a turn of: its fence goes into everything that is written.
@@ -48,21 +48,32 @@ pub struct By<'a> {
     pub time: Option<Duration>,
 }
 
-impl<'a> By<'a> {
+impl<'a> PullLimits<'a> {
     /// Somebody waits until all of it is read.
-    pub fn waiting(job: Option<&'a Job>) -> By<'a> {
-        By { background: false, job, is_asked_for: false, pages: MAX_PAGES, time: None }
+    pub fn waiting(job: Option<&'a Job>) -> PullLimits<'a> {
+        PullLimits { background: false, job, is_asked_for: false, pages: MAX_PAGES, time: None }
     }
 
     /// A turn in the background.
-    pub fn turn(job: &'a Job, is_asked_for: bool) -> By<'a> {
-        By { background: true, job: Some(job), is_asked_for, pages: TURN_PAGES, time: Some(TURN_TIME) }
+    pub fn turn(job: &'a Job, is_asked_for: bool) -> PullLimits<'a> {
+        PullLimits {
+            background: true,
+            job: Some(job),
+            is_asked_for,
+            pages: TURN_PAGES,
+            time: Some(TURN_TIME),
+        }
     }
 }
 
 /// Brings the copy of a scope up to date. The caller holds the scope's lock. Fails with `LostLease` when the job is no longer this host's:
 /// nothing more is written then.
-pub async fn run(app: &App, connection: &Connection, scope: &Scope, by: By<'_>) -> Result<Ended> {
+pub async fn run(
+    app: &App,
+    connection: &Connection,
+    scope: &SyncScope,
+    by: PullLimits<'_>,
+) -> Result<PullEnd> {
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
     // What is read shows the provider as it was from here on, not as it is at the end.
@@ -84,25 +95,25 @@ pub async fn run(app: &App, connection: &Connection, scope: &Scope, by: By<'_>) 
         restarted: false,
     };
     match pull.read_to_the_end(&mut state).await {
-        Ok(Ended::CaughtUp) => {
+        Ok(PullEnd::CaughtUp) => {
             app.freshness.set(&scope.lock_name(connection), began, state.generation);
             pull.read_superseded(&mut state).await?;
             pull.retry_unreadable(&state).await?;
-            Ok(Ended::CaughtUp)
+            Ok(PullEnd::CaughtUp)
         }
         Ok(ended) => Ok(ended),
-        Err(Failed::Provider(e)) => {
+        Err(PullError::Provider(e)) => {
             note_failure(app, &mut state, &e, by.job).await?;
             app.coverage.tell(&scope.lock_name(connection));
             Err(failed(app, connection, &e).await)
         }
-        Err(Failed::Host(e)) => Err(e),
+        Err(PullError::Host(e)) => Err(e),
     }
 }
 
 /// How a pull ended that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
+pub enum PullEnd {
     CaughtUp,
     /// It was reset, or another process came to the end of the same scan, while a page was read.
     Superseded,
@@ -110,23 +121,23 @@ pub enum Ended {
     Enough,
 }
 
-pub(crate) enum Failed {
+pub(crate) enum PullError {
     Provider(Box<runtime::Error>),
     Host(Error),
 }
 
-impl<E: Into<Error>> From<E> for Failed {
+impl<E: Into<Error>> From<E> for PullError {
     fn from(e: E) -> Self {
-        Failed::Host(e.into())
+        PullError::Host(e.into())
     }
 }
 
 pub(crate) struct Pull<'a> {
     pub(crate) app: &'a App,
     pub(crate) connection: &'a Connection,
-    pub(crate) scope: &'a Scope,
+    pub(crate) scope: &'a SyncScope,
     pub(crate) background: bool,
-    pub(crate) by: By<'a>,
+    pub(crate) by: PullLimits<'a>,
     /// When no page is begun any more.
     until: Option<Instant>,
     /// The provider tells of changes.
@@ -137,14 +148,14 @@ pub(crate) struct Pull<'a> {
 }
 
 /// A page as the connector answered it.
-type Answer = Reply<Sources>;
+type ConnectorPage = Reply<Sources>;
 
 /// What became of asking for a page. Of a first reading the next page is asked for while one is made ready and written.
-type Asked = Result<Answer, runtime::Error>;
+type PageResult = Result<ConnectorPage, runtime::Error>;
 
 /// A page that is to be written: all that is known of it, and what it tells of.
-pub(crate) struct Read {
-    pub(crate) page: Page,
+pub(crate) struct PageToStore {
+    pub(crate) page: ProviderPage,
     pub(crate) sources: Vec<Source>,
 }
 
@@ -156,15 +167,15 @@ enum PageOf {
 }
 
 impl Pull<'_> {
-    async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<Ended, Failed> {
+    async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<PullEnd, PullError> {
         let mut scan = self.resumed(state);
         let mut is_resumed = scan.is_some();
         let stored = if is_resumed { &state.scan_cursor } else { &state.cursor };
         let mut cursor = stored.clone().filter(|_| is_resumed || !state.rescan);
-        let mut ahead: Option<(i64, Asked)> = None;
+        let mut ahead: Option<(i64, PageResult)> = None;
         for number in 0..MAX_PAGES {
             if (number >= self.by.pages || number > 0 && self.is_late()) && self.can_go_on_later(state) {
-                return Ok(Ended::Enough);
+                return Ok(PullEnd::Enough);
             }
             if let Some(ended) = self.read_named(state, (cursor.as_deref(), scan)).await? {
                 return Ok(ended);
@@ -186,7 +197,7 @@ impl Pull<'_> {
                 Err(e) if e.blame == Blame::Connector && quarantine::is_retried(self.scope.kind) => {
                     self.rescued(state, cursor.clone(), e).await?
                 }
-                Err(e) => return Err(Failed::Provider(Box::new(e))),
+                Err(e) => return Err(PullError::Provider(Box::new(e))),
             };
             connections::state::note(self.app, self.connection, Ok(())).await;
             self.checked(&answer, cursor.as_deref())?;
@@ -205,7 +216,7 @@ impl Pull<'_> {
                 false => self.store(state, read).await?,
             };
             if !is_stored {
-                return Ok(Ended::Superseded);
+                return Ok(PullEnd::Superseded);
             }
             cursor = next;
             if more {
@@ -214,18 +225,18 @@ impl Pull<'_> {
                 continue;
             }
             if !is_resumed || state.cursor.is_none() {
-                return Ok(Ended::CaughtUp);
+                return Ok(PullEnd::CaughtUp);
             }
             // Its first pages are as old as its beginning: what changed since then is still to be read.
             (scan, is_resumed) = (None, false);
             cursor.clone_from(&state.cursor);
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
-        Err(Failed::Provider(Box::new(e)))
+        Err(PullError::Provider(Box::new(e)))
     }
 
     /// Refuses an answer that would never come to an end, and names that nobody asked for.
-    fn checked(&self, answer: &Answer, cursor: Option<&str>) -> Result<(), Failed> {
+    fn checked(&self, answer: &ConnectorPage, cursor: Option<&str>) -> Result<(), PullError> {
         let detail = if answer.more && answer.cursor.as_deref() == cursor {
             "the same cursor came back though there is more"
         } else if !(answer.body.named.is_empty() || answer.more && self.takes_names()) {
@@ -233,16 +244,16 @@ impl Pull<'_> {
         } else {
             return Ok(());
         };
-        Err(Failed::Provider(Box::new(runtime::Error::bad_output(detail))))
+        Err(PullError::Provider(Box::new(runtime::Error::bad_output(detail))))
     }
 
     /// Writes a page, and asks for the one after it meanwhile.
     async fn store_and_ask(
         &self,
         state: &mut SyncState,
-        read: Read,
-        ahead: &mut Option<(i64, Asked)>,
-    ) -> Result<bool, Failed> {
+        read: PageToStore,
+        ahead: &mut Option<(i64, PageResult)>,
+    ) -> Result<bool, PullError> {
         let (now, next) = (self.now().await?, read.page.cursor.clone());
         let (stored, asked) = tokio::join!(self.store(state, read), self.answer(next));
         *ahead = Some((now, asked));
@@ -272,15 +283,15 @@ impl Pull<'_> {
         self.is_first_reading(state) || self.background && !self.scope.kind.is_collection()
     }
 
-    async fn answer(&self, cursor: Option<String>) -> Asked {
+    async fn answer(&self, cursor: Option<String>) -> PageResult {
         self.page(cursor, PageOf::Sources).await
     }
 
-    fn arranged(&self, answer: Answer, scan: Option<Scan>, as_of: i64) -> Result<Read> {
+    fn arranged(&self, answer: ConnectorPage, scan: Option<Scan>, as_of: i64) -> Result<PageToStore> {
         let Reply { body: Sources { sources, covered_since, named, .. }, cursor, more, .. } = answer;
         let connector = quarantine::connector(self.app, self.connection);
         let covered_since = covered_since.map(model::Instant::as_millis);
-        let page = Page {
+        let page = ProviderPage {
             sources: Vec::new(),
             connector,
             as_of,
@@ -291,7 +302,7 @@ impl Pull<'_> {
             reread: Vec::new(),
             named: self.batches(&named)?,
         };
-        Ok(Read { page, sources })
+        Ok(PageToStore { page, sources })
     }
 
     /// A mailbox that was never read to its end: where a page ends is kept, and the next pull goes on from there.
@@ -306,9 +317,9 @@ impl Pull<'_> {
         state: &SyncState,
         cursor: Option<String>,
         error: runtime::Error,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<ConnectorPage, PullError> {
         let Ok(mut reply) = self.page(cursor, PageOf::Names).await else {
-            return Err(Failed::Provider(Box::new(error)));
+            return Err(PullError::Provider(Box::new(error)));
         };
         let named = std::mem::take(&mut reply.body.sources);
         tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, sources = named.len(),
@@ -320,7 +331,7 @@ impl Pull<'_> {
     }
 
     async fn page(&self, cursor: Option<String>, of: PageOf) -> Result<Reply<Sources>, runtime::Error> {
-        let target = Target::of(self.app, self.connection)
+        let target = CallTarget::of(self.app, self.connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let args = ChangesRequest {
             collection: self.scope.collection.clone(),
@@ -334,7 +345,7 @@ impl Pull<'_> {
         };
         let (verb, name) = self.scope.kind.ops().pull;
         let op = Op { surface: self.scope.kind.surface(), verb, name };
-        let options = Options { cursor, background: self.background, ..Options::default() };
+        let options = CallOptions { cursor, background: self.background, ..CallOptions::default() };
         call::run(self.app, &target, op, &args, options).await
     }
 }
@@ -345,9 +356,9 @@ pub(crate) fn is_initial(state: &SyncState) -> bool {
 }
 
 /// The provider forgot its own fresh cursor. No client can mend that by starting anew.
-fn forgetful(e: &runtime::Error) -> Failed {
+fn forgetful(e: &runtime::Error) -> PullError {
     let message = "the provider forgot the place that it had just named";
     let mut error = runtime::Error::new(runtime::Code::Unavailable, e.author.detail.clone());
     error.message = message.to_owned();
-    Failed::Provider(Box::new(error))
+    PullError::Provider(Box::new(error))
 }

@@ -9,11 +9,11 @@ use storage::sync_states::SyncState;
 use storage::watches;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections::watch_expiry::shown;
 use crate::connections::watch_reach;
 use crate::sync::schedule::{MAX_WATCHED, parts};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 
 /// The watch of a scope whose provider can notify this service; `otherwise` where it cannot, and where there is no watch. None: nobody
 /// follows the scope yet. What is followed with all of its collections is watched as well as the one of them that is watched worst.
@@ -30,7 +30,7 @@ pub async fn of(
         return Ok(None);
     }
     let (reader, now) = (app.db.reader(), app.now());
-    let whole = Scope::collections(Kind::ContactBook);
+    let whole = SyncScope::collections(ResourceKind::ContactBook);
     if is_of(state, &whole) {
         let mut known = watches::of_connection(reader, &connection.id).await?;
         known.retain(|watch| watch.surface == state.surface);
@@ -51,7 +51,7 @@ pub async fn coverage(
     state: &SyncState,
     total: i64,
 ) -> Result<Option<WatchCoverage>> {
-    let is_whole = is_of(state, &Scope::collections(Kind::ContactBook));
+    let is_whole = is_of(state, &SyncScope::collections(ResourceKind::ContactBook));
     if !is_whole || !state.followed || !watch_reach::can_watch(app, &connection.provider) {
         return Ok(None);
     }
@@ -70,7 +70,7 @@ fn covered(known: &[watches::Watch], surface: &str, total: i64, now: i64) -> Wat
     WatchCoverage { watched, total }
 }
 
-fn is_of(state: &SyncState, scope: &Scope) -> bool {
+fn is_of(state: &SyncState, scope: &SyncScope) -> bool {
     (state.surface.as_str(), state.scope_id.as_str()) == (scope.surface(), scope.scope_id.as_str())
 }
 

@@ -12,13 +12,13 @@ use storage::sync_states::{ItemError, SyncState};
 use storage::{Tx, sync_states as table};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::local_copy::deduplicate::{NAMELESS, is_bad_name};
-use crate::local_copy::record::Prepared;
-use crate::sync::provider_page::Page;
-use crate::sync::scope::Scope;
+use crate::local_copy::record::NormalizedRecord;
+use crate::sync::provider_page::ProviderPage;
+use crate::sync::scope::SyncScope;
 
 /// After how long a version that could not be read is tried again, for each time more.
 const RETRY_AFTER_MS: [i64; 2] = [60_000, 15 * 60_000];
@@ -56,7 +56,7 @@ pub fn connector(app: &App, connection: &Connection) -> Option<String> {
 }
 
 /// Keeps what a page says of unreadable sources: new ones, and old ones that were read or are gone.
-pub async fn keep(tx: &mut Tx, state: &SyncState, page: &Page, now: i64) -> Result<()> {
+pub async fn keep(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64) -> Result<()> {
     let has_any = table::has_item_errors(tx, state).await?;
     if !has_any && page.sources.iter().all(|source| source.error.is_none()) {
         return Ok(());
@@ -88,7 +88,7 @@ pub async fn keep(tx: &mut Tx, state: &SyncState, page: &Page, now: i64) -> Resu
 /// The error with one try more; none where the same version was seen again before its time, which happens whenever
 /// everything is enumerated, and counts for nothing.
 fn tried(
-    source: &Prepared,
+    source: &NormalizedRecord,
     before: Option<&ItemError>,
     connector: Option<&str>,
     now: i64,
@@ -131,7 +131,7 @@ pub async fn due(app: &App, connection: &Connection, state: &SyncState) -> Resul
 pub async fn again(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     error: &ItemError,
     background: bool,
 ) -> Result<Option<Vec<Source>>> {
@@ -148,7 +148,7 @@ pub async fn again(
 pub async fn one_by_one(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     state: &SyncState,
     named: Vec<Source>,
     background: bool,
@@ -180,7 +180,7 @@ pub async fn one_by_one(
 pub async fn read_one(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     source_id: &str,
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
@@ -193,8 +193,8 @@ pub async fn read_one(
         }),
     };
     let op = Op { surface: scope.kind.surface(), verb: Verb::Fetch, name: scope.kind.ops().get };
-    let options = Options { background, ..Options::default() };
-    let target = Target::of(app, connection)?;
+    let options = CallOptions { background, ..CallOptions::default() };
+    let target = CallTarget::of(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
     Ok(match reply {
         Ok(reply) => Ok(reply.body.sources),
@@ -215,7 +215,7 @@ fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Sour
 }
 
 /// Whether sources of this kind have to be asked for one by one: collections come whole with every pull.
-pub fn is_retried(kind: Kind) -> bool {
+pub fn is_retried(kind: ResourceKind) -> bool {
     !kind.is_collection()
 }
 
@@ -223,8 +223,8 @@ pub fn is_retried(kind: Kind) -> bool {
 mod tests {
     use super::*;
 
-    fn source(etag: &str) -> Prepared {
-        Prepared {
+    fn source(etag: &str) -> NormalizedRecord {
+        NormalizedRecord {
             source_id: "a".into(),
             provider_etag: Some(etag.into()),
             items: Vec::new(),
@@ -237,8 +237,9 @@ mod tests {
     #[test]
     fn a_version_has_three_tries_and_another_one_has_its_own() {
         let mut now = 0;
-        let tried =
-            |source: &Prepared, before: Option<&ItemError>, now| tried(source, before, Some("b1"), now);
+        let tried = |source: &NormalizedRecord, before: Option<&ItemError>, now| {
+            tried(source, before, Some("b1"), now)
+        };
         let first = tried(&source("1"), None, now).unwrap();
         assert_eq!((first.attempts, first.message.len()), (1, MESSAGE_CHARS));
         assert!(tried(&source("1"), Some(&first), now + 59_999).is_none(), "too early to count");

@@ -10,9 +10,9 @@ use storage::{Tx, items};
 use url::Url;
 
 use crate::app::App;
-use crate::app::live_channels::{Channel, Watched};
-use crate::app::resource_kind::Kind;
-use crate::sync::scope::Scope;
+use crate::app::live_channels::{Channel, LiveChannel};
+use crate::app::resource_kind::ResourceKind;
+use crate::sync::scope::SyncScope;
 
 /// The kind of the jobs that pull; their keys are `<connection>:<surface>:<scope>`.
 pub const PULL_JOB: &str = "pull";
@@ -63,7 +63,7 @@ impl ConnectionJob {
 }
 
 /// The job that pulls a scope.
-pub fn pull_job(connection: &Connection, scope: &Scope) -> ConnectionJob {
+pub fn pull_job(connection: &Connection, scope: &SyncScope) -> ConnectionJob {
     pull_job_of(connection, scope.surface(), &scope.scope_id)
 }
 
@@ -86,13 +86,13 @@ pub fn renew_id_of(watch: &Watch) -> String {
 
 /// The id of the job that pulls what is watched. Contacts are pulled with all of their books.
 pub fn pull_id_of(watch: &Watch) -> String {
-    let is_whole = watch.surface == Kind::ContactBook.surface().as_str();
+    let is_whole = watch.surface == ResourceKind::ContactBook.surface().as_str();
     let scope_id = if is_whole { "" } else { watch.scope_id.as_str() };
     format!("{PULL_JOB}:{}:{}:{scope_id}", watch.connection_id, watch.surface)
 }
 
 /// The job that listens to a mailbox's provider; none where that tells of no changes.
-pub fn watch_job(app: &App, connection: &Connection, scope: &Scope) -> Option<ConnectionJob> {
+pub fn watch_job(app: &App, connection: &Connection, scope: &SyncScope) -> Option<ConnectionJob> {
     let can_listen = scope.kind.is_mail() && app.runtime.can_listen(&connection.provider);
     can_listen.then(|| ConnectionJob {
         kind: WATCH_JOB,
@@ -103,7 +103,7 @@ pub fn watch_job(app: &App, connection: &Connection, scope: &Scope) -> Option<Co
 }
 
 fn watch_key(connection_id: &str) -> String {
-    format!("{connection_id}:{}", Kind::EmailMessage.surface().as_str())
+    format!("{connection_id}:{}", ResourceKind::EmailMessage.surface().as_str())
 }
 
 /// The id of the job that listens to a connection's provider.
@@ -125,7 +125,7 @@ fn target(connection: &Connection) -> String {
 }
 
 /// Has a scope pulled soon, for somebody who does not wait for it. Nothing is written where that is coming already.
-pub async fn pull_soon(app: &App, connection: &Connection, scope: &Scope) -> Result<()> {
+pub async fn pull_soon(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
     let (job, now) = (pull_job(connection, scope), app.now());
     match jobs::find(app.db.reader(), &job.id()).await? {
         Some(found) if found.state == "running" => Ok(()),
@@ -167,7 +167,7 @@ pub fn is_due(job: &Job, now: i64) -> bool {
 }
 
 /// How the push channel of a connection stands, on whichever host it is open. None: nobody listens.
-pub async fn watched(app: &App, connection_id: &str) -> Result<Option<Watched>> {
+pub async fn watched(app: &App, connection_id: &str) -> Result<Option<LiveChannel>> {
     match app.watches.find(connection_id) {
         Some(here) => Ok(Some(here)),
         None => watched_by_rows(app, connection_id).await,
@@ -175,17 +175,17 @@ pub async fn watched(app: &App, connection_id: &str) -> Result<Option<Watched>> 
 }
 
 /// The same as every host sees it.
-pub async fn watched_by_rows(app: &App, connection_id: &str) -> Result<Option<Watched>> {
+pub async fn watched_by_rows(app: &App, connection_id: &str) -> Result<Option<LiveChannel>> {
     let Some(job) = jobs::find(app.db.reader(), &watch_id(connection_id)).await? else { return Ok(None) };
-    let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<Watched>(kept).ok());
+    let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<LiveChannel>(kept).ok());
     Ok(kept.map(|kept| match kept.channel {
-        Channel::Open if job.state != "running" => Watched { channel: Channel::Closed, ..kept },
+        Channel::Open if job.state != "running" => LiveChannel { channel: Channel::Closed, ..kept },
         _ => kept,
     }))
 }
 
 /// What is known of the push channel through which the provider tells of changes in this scope. None: there is none.
-pub async fn watch_of(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Watched>> {
+pub async fn watch_of(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
     match watch_job(app, connection, scope) {
         Some(_) => watched(app, &connection.id).await,
         None => notified(app, connection, scope).await,
@@ -194,7 +194,7 @@ pub async fn watch_of(app: &App, connection: &Connection, scope: &Scope) -> Resu
 
 /// The same of notifications that the provider posts to this service. What is followed with all of its collections is watched where each of
 /// them is: of one with more than `MAX_WATCHED` never.
-async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Watched>> {
+async fn notified(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
     let connector = app.runtime.find(&connection.provider);
     if connector.is_none_or(|connector| connector.manifest.push.is_none()) {
         return Ok(None);
@@ -214,12 +214,12 @@ async fn notified(app: &App, connection: &Connection, scope: &Scope) -> Result<O
     let is_active = |id: &String| rows.iter().any(|watch| watch.scope_id == *id && watch.is_active(now));
     let channel = if scope_ids.iter().all(is_active) { Channel::Open } else { Channel::Closed };
     let told_at = rows.iter().filter_map(|watch| watch.last_notified_at).max();
-    Ok(Some(Watched { channel, told_at }))
+    Ok(Some(LiveChannel { channel, told_at }))
 }
 
 /// What there is to watch of a scope, by ids: itself, and where it is followed with all of its collections the first of these, `limit` at
 /// most. The order is that of their ids, the oldest first: a new one takes no other one's place.
-pub async fn parts(app: &App, connection: &Connection, scope: &Scope, limit: i64) -> Result<Vec<String>> {
+pub async fn parts(app: &App, connection: &Connection, scope: &SyncScope, limit: i64) -> Result<Vec<String>> {
     let mut parts = vec![scope.scope_id.clone()];
     if scope.is_whole() {
         let (reader, kind) = (app.db.reader(), scope.kind.as_str());
@@ -231,7 +231,7 @@ pub async fn parts(app: &App, connection: &Connection, scope: &Scope, limit: i64
 }
 
 /// Whether the provider tells of changes in this scope now.
-pub async fn is_watched(app: &App, connection: &Connection, scope: &Scope) -> Result<bool> {
+pub async fn is_watched(app: &App, connection: &Connection, scope: &SyncScope) -> Result<bool> {
     let watched = watch_of(app, connection, scope).await?;
     Ok(watched.is_some_and(|watched| watched.channel == Channel::Open))
 }

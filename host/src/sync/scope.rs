@@ -5,13 +5,13 @@ use serde::Deserialize;
 use storage::connections::Connection;
 use storage::items::Item;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 
 /// What is needed of a collection's body, whatever its kind, on the path of every read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-pub(crate) struct Common {
+pub(crate) struct CollectionHead {
     pub(crate) time_zone: Option<String>,
     pub(crate) read_only: bool,
     /// Of task lists.
@@ -19,10 +19,10 @@ pub(crate) struct Common {
 }
 
 /// The scope of what is in a collection.
-pub fn scope(collection: &Item) -> Result<Scope> {
-    let body: Common = serde_json::from_str(&collection.body)?;
-    Ok(Scope {
-        kind: Kind::of(collection)?.contents(),
+pub fn scope(collection: &Item) -> Result<SyncScope> {
+    let body: CollectionHead = serde_json::from_str(&collection.body)?;
+    Ok(SyncScope {
+        kind: ResourceKind::of(collection)?.contents(),
         scope_id: collection.id.clone(),
         collection: Some(collection.external_id.clone()),
         time_zone: body.time_zone,
@@ -31,9 +31,9 @@ pub fn scope(collection: &Item) -> Result<Scope> {
 
 /// What is kept in step as one: the list of calendars of an account, or the events of one calendar.
 #[derive(Clone, Debug)]
-pub struct Scope {
+pub struct SyncScope {
     /// What is there; of several kinds, the one that they are named after.
-    pub kind: Kind,
+    pub kind: ResourceKind,
     /// The collection's canonical id; empty for what lives directly in the connection.
     pub scope_id: String,
     /// The collection's external id.
@@ -42,15 +42,15 @@ pub struct Scope {
     pub time_zone: Option<String>,
 }
 
-impl Scope {
+impl SyncScope {
     /// The account's collections of a kind: its calendars.
-    pub fn collections(kind: Kind) -> Self {
-        Scope { kind, scope_id: String::new(), collection: None, time_zone: None }
+    pub fn collections(kind: ResourceKind) -> Self {
+        SyncScope { kind, scope_id: String::new(), collection: None, time_zone: None }
     }
 
     /// A mailbox: its folders and labels, and the messages in them.
     pub fn mail() -> Self {
-        Scope::collections(Kind::EmailMessage)
+        SyncScope::collections(ResourceKind::EmailMessage)
     }
 
     pub fn surface(&self) -> &'static str {
@@ -59,7 +59,7 @@ impl Scope {
 
     /// Whether clients follow it with all that is inside: contacts are one feed for all books of a connection.
     pub fn is_whole(&self) -> bool {
-        self.kind == Kind::ContactBook
+        self.kind == ResourceKind::ContactBook
     }
 
     /// The name under which pulls of this scope exclude each other.

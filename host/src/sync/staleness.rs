@@ -13,16 +13,16 @@ use tokio::sync::OnceCell;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::live_channels::{Channel, Watched};
-use crate::app::resource_kind::Kind;
+use crate::app::live_channels::{Channel, LiveChannel};
+use crate::app::resource_kind::ResourceKind;
 use crate::sync::schedule::{WATCHED_MS, interval_ms, pull_job, pull_soon, watch_of};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 
 /// A copy in step that is older than this is read again behind the answer, ms.
 const AGAIN_AFTER_MS: i64 = 60_000;
 
 /// How a scope stands. None: nothing was ever read of it.
-async fn standing(app: &App, connection: &Connection, scope: &Scope) -> Result<Option<Standing>> {
+async fn standing(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<Standing>> {
     let of = (connection.id.as_str(), scope.surface(), scope.scope_id.as_str());
     Ok(table::standing(app.db.reader(), of, &pull_job(connection, scope).id()).await?)
 }
@@ -32,7 +32,7 @@ async fn standing(app: &App, connection: &Connection, scope: &Scope) -> Result<O
 pub async fn read_since(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     since: i64,
 ) -> Result<Option<i64>> {
     let name = scope.lock_name(connection);
@@ -56,24 +56,29 @@ fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option
 }
 
 /// How the scope stands that clients follow with all of its collections.
-pub struct Whole {
+pub struct CollectionSetState {
     /// None: the host does not keep it up.
     standing: Option<Standing>,
-    watched: Option<Watched>,
+    watched: Option<LiveChannel>,
 }
 
-impl Whole {
-    async fn of(app: &App, connection: &Connection, top: &Scope) -> Result<Whole> {
+impl CollectionSetState {
+    async fn of(app: &App, connection: &Connection, top: &SyncScope) -> Result<CollectionSetState> {
         let standing = standing(app, connection, top).await?.filter(is_kept_up);
         let watched = if standing.is_some() { watch_of(app, connection, top).await? } else { None };
-        Ok(Whole { standing, watched })
+        Ok(CollectionSetState { standing, watched })
     }
 }
 
 /// How old the copy of a scope is, where it answers a read as it is: it was just read (`freshness_ms`), or it is in step. One in step that
 /// is older than a minute is read again behind the answer. None: the provider is to be asked first. `fresh`: whoever reads wants that in
 /// any case. Of the scope only what names it is looked at.
-pub async fn age(app: &App, connection: &Connection, scope: &Scope, fresh: bool) -> Result<Option<DataAge>> {
+pub async fn age(
+    app: &App,
+    connection: &Connection,
+    scope: &SyncScope,
+    fresh: bool,
+) -> Result<Option<DataAge>> {
     age_within(app, connection, scope, fresh, &OnceCell::new()).await
 }
 
@@ -82,9 +87,9 @@ pub async fn age(app: &App, connection: &Connection, scope: &Scope, fresh: bool)
 pub async fn age_within(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     fresh: bool,
-    whole: &OnceCell<Whole>,
+    whole: &OnceCell<CollectionSetState>,
 ) -> Result<Option<DataAge>> {
     if fresh {
         return Ok(None);
@@ -118,13 +123,13 @@ pub async fn age_within(
 }
 
 /// How old the copy of a scope is, whatever that is good for.
-pub async fn known_age(app: &App, connection: &Connection, scope: &Scope) -> Result<DataAge> {
+pub async fn known_age(app: &App, connection: &Connection, scope: &SyncScope) -> Result<DataAge> {
     let Some(own) = standing(app, connection, scope).await? else { return Ok(DataAge::local(None)) };
     Ok(DataAge::local(latest(&own, [own.done_at, here(app, connection, scope, &own)])))
 }
 
 /// When this host has read a scope, as far as that counts.
-fn here(app: &App, connection: &Connection, scope: &Scope, own: &Standing) -> Option<i64> {
+fn here(app: &App, connection: &Connection, scope: &SyncScope, own: &Standing) -> Option<i64> {
     let name = scope.lock_name(connection);
     match app.db.is_shared() {
         true => app.freshness.read_in(&name, own.generation),
@@ -140,17 +145,17 @@ fn latest(own: &Standing, others: [Option<i64>; 2]) -> Option<i64> {
 }
 
 /// The scope that clients follow with this one inside.
-fn whole_of(scope: &Scope) -> Option<Scope> {
-    let top = scope.kind.collection().filter(|top| *top == Kind::ContactBook);
-    top.map(Scope::collections)
+fn whole_of(scope: &SyncScope) -> Option<SyncScope> {
+    let top = scope.kind.collection().filter(|top| *top == ResourceKind::ContactBook);
+    top.map(SyncScope::collections)
 }
 
 /// When a scope that is in step was read, ms since 1970.
 async fn in_step(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
-    (own, whole): (&Standing, &OnceCell<Whole>),
+    scope: &SyncScope,
+    (own, whole): (&Standing, &OnceCell<CollectionSetState>),
 ) -> Result<Option<i64>> {
     let here = here(app, connection, scope, own);
     let times = (app.now(), app.config.poll_interval_ms);
@@ -165,7 +170,7 @@ async fn in_step(
     if own.status != "caught_up" {
         return Ok(None);
     }
-    let whole = whole.get_or_try_init(|| Whole::of(app, connection, &top)).await?;
+    let whole = whole.get_or_try_init(|| CollectionSetState::of(app, connection, &top)).await?;
     let Some(stands) = &whole.standing else { return Ok(None) };
     // Not the time of the job of the whole: who only wanted to know which collections there are has its turn, too.
     let read_at = latest(own, [own.done_at, here]);
@@ -179,7 +184,7 @@ fn is_kept_up(s: &Standing) -> bool {
 }
 
 /// Whether a copy of `read_at` is in step, where the host keeps it up. `times`: the present, and the shortest time between two pulls.
-fn is_in_step(s: &Standing, read_at: i64, watched: Option<Watched>, times: (i64, i64)) -> bool {
+fn is_in_step(s: &Standing, read_at: i64, watched: Option<LiveChannel>, times: (i64, i64)) -> bool {
     let (now, shortest_ms) = times;
     // The provider has told of a change that was not read yet.
     if watched.is_some_and(|watched| watched.told_at.is_some_and(|told_at| told_at >= read_at)) {
@@ -188,7 +193,7 @@ fn is_in_step(s: &Standing, read_at: i64, watched: Option<Watched>, times: (i64,
     let quiet_ms = s.last_success_at.zip(s.last_activity_at).map_or(0, |(read, active)| read - active);
     let polled = interval_ms(shortest_ms, quiet_ms, false).saturating_mul(2);
     let limit = match watched {
-        Some(Watched { channel: Channel::Open, .. }) => polled.max(WATCHED_MS),
+        Some(LiveChannel { channel: Channel::Open, .. }) => polled.max(WATCHED_MS),
         _ => polled,
     };
     now - read_at <= limit
@@ -225,7 +230,7 @@ mod tests {
     }
 
     /// For how many minutes a copy stays in step.
-    fn minutes(s: &Standing, watched: Option<Watched>) -> i64 {
+    fn minutes(s: &Standing, watched: Option<LiveChannel>) -> i64 {
         let is_in = |minute: &i64| is_in_step(s, READ, watched, (READ + minute * MINUTE, MINUTE));
         (0..1_000).take_while(is_in).last().unwrap_or(-1)
     }
@@ -241,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_provider_that_tells_of_changes_is_trusted_for_an_hour() {
-        let told = |channel, told_at| Some(Watched { channel, told_at });
+        let told = |channel, told_at| Some(LiveChannel { channel, told_at });
         assert_eq!(minutes(&kept_up(), told(Channel::Open, None)), 60);
         assert_eq!(minutes(&kept_up(), told(Channel::Open, Some(READ - 1))), 60);
         assert_eq!(minutes(&kept_up(), told(Channel::Closed, Some(READ - 1))), 2);

@@ -12,12 +12,12 @@ use storage::sync_states::SyncState;
 
 use crate::app::event_log::Origin;
 use crate::app::supervise::said;
-use crate::local_copy::change::Place;
+use crate::local_copy::change::CopyLocation;
 use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::Prepared;
-use crate::sync::page::{Mode, Writing, sweep_ahead, write_page};
-use crate::sync::provider_page::{Named, Page};
-use crate::sync::pull::{Failed, Pull, Read, is_initial};
+use crate::local_copy::record::NormalizedRecord;
+use crate::sync::page::{Mode, PageWrite, sweep_ahead, write_page};
+use crate::sync::provider_page::{DeferredNames, ProviderPage};
+use crate::sync::pull::{PageToStore, Pull, PullError, is_initial};
 use crate::sync::{backfill, on_demand, quarantine, superseded};
 
 /// Stored items that are looked at for a page of so many, which find themselves too. Where there are more, the provider has no use for
@@ -28,7 +28,7 @@ fn most_former(items: usize) -> usize {
 
 /// The names of stored objects that may be those of the new items of a page under an older name: not on the page, and the only ones of
 /// their UID, because of several nothing tells which.
-fn former_names(page: &[Prepared], found: &[Printed], collection_id: &str) -> Vec<SourceName> {
+fn former_names(page: &[NormalizedRecord], found: &[Printed], collection_id: &str) -> Vec<SourceName> {
     let mut stored: HashMap<&str, Vec<&str>> = HashMap::new();
     for one in found.iter().filter(|one| one.parent_id == collection_id) {
         stored.entry(&one.fingerprint).or_default().push(&one.source_id);
@@ -52,7 +52,7 @@ fn is_no_answer(e: &runtime::Error) -> bool {
 
 impl Pull<'_> {
     /// What is written of these sources. Made ready off this thread: it takes a while, and somebody may wait for the next page meanwhile.
-    async fn ready(&self, sources: Vec<Source>) -> Result<Vec<Prepared>, Failed> {
+    async fn ready(&self, sources: Vec<Source>) -> Result<Vec<NormalizedRecord>, PullError> {
         if sources.is_empty() {
             return Ok(Vec::new());
         }
@@ -61,7 +61,7 @@ impl Pull<'_> {
         let mut ready = ready.map_err(anyhow::Error::from)?;
         if kind.is_mail() {
             let completed = backfill::complete(self.app, self.connection, &mut ready, self.background).await;
-            completed.map_err(|e| Failed::Provider(Box::new(e)))?;
+            completed.map_err(|e| PullError::Provider(Box::new(e)))?;
         }
         self.add_former(&mut ready).await?;
         Ok(ready)
@@ -71,7 +71,7 @@ impl Pull<'_> {
     /// the same by their UID. A provider can tell the new name of an object pages before it tells that the old one is gone, and where
     /// everything is enumerated it tells that never. With both on one page the item keeps its id (`merge_renamed`). An old name that is
     /// still there is a second object with that UID.
-    async fn add_former(&self, ready: &mut Vec<Prepared>) -> Result<(), Failed> {
+    async fn add_former(&self, ready: &mut Vec<NormalizedRecord>) -> Result<(), PullError> {
         let (app, connection, scope) = (self.app, self.connection, self.scope);
         if !self.takes_names() {
             return Ok(());
@@ -97,15 +97,15 @@ impl Pull<'_> {
                     "the former names of new items cannot be asked for, they are taken for other items");
                 Ok(())
             }
-            Err(e) => Err(Failed::Provider(Box::new(e))),
+            Err(e) => Err(PullError::Provider(Box::new(e))),
         }
     }
 
     /// Writes a page: items, log lines, state, cursor.
     /// False: nothing was written, because it was reset meanwhile or somebody else came to the end of the scan.
-    pub(crate) async fn store(&self, state: &mut SyncState, read: Read) -> Result<bool, Failed> {
+    pub(crate) async fn store(&self, state: &mut SyncState, read: PageToStore) -> Result<bool, PullError> {
         let app = self.app;
-        let page = Page { sources: self.ready(read.sources).await?, ..read.page };
+        let page = ProviderPage { sources: self.ready(read.sources).await?, ..read.page };
         let is_first = state.last_success_at.is_none();
         let mut next = state.clone();
         next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
@@ -136,7 +136,7 @@ impl Pull<'_> {
     }
 
     /// Where the next page, or the next pull, goes on. Collections are read from the beginning each time.
-    fn go_on(&self, next: &mut SyncState, page: &Page) {
+    fn go_on(&self, next: &mut SyncState, page: &ProviderPage) {
         let cursor = page.cursor.clone().filter(|_| !self.scope.kind.is_collection());
         let Some(scan) = page.scan else {
             next.cursor = cursor;
@@ -162,13 +162,13 @@ impl Pull<'_> {
         &self,
         state: &mut SyncState,
         origin: Origin,
-        page: Page,
+        page: ProviderPage,
         next: SyncState,
     ) -> Result<bool> {
         let began_in = state.generation;
-        let write = |mode: Mode, page: Page, next: SyncState| {
+        let write = |mode: Mode, page: ProviderPage, next: SyncState| {
             let (app, place) = (self.app.clone(), self.place(origin));
-            let how = Writing { mode, job: self.by.job.cloned(), is_watched: self.is_watched };
+            let how = PageWrite { mode, job: self.by.job.cloned(), is_watched: self.is_watched };
             let written = self.app.db.write(move |tx| {
                 Box::pin(async move { write_page(tx, app, place, page, (next, began_in), how).await })
             });
@@ -199,8 +199,8 @@ impl Pull<'_> {
         self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
     }
 
-    fn place(&self, origin: Origin) -> Place {
-        Place {
+    fn place(&self, origin: Origin) -> CopyLocation {
+        CopyLocation {
             tenant: self.connection.tenant.clone(),
             connection_id: self.connection.id.clone(),
             kind: self.scope.kind,
@@ -232,15 +232,24 @@ impl Pull<'_> {
     async fn write_alone(
         &self,
         state: &mut SyncState,
-        sources: Vec<Prepared>,
+        sources: Vec<NormalizedRecord>,
         as_of: i64,
         reread: Vec<String>,
     ) -> Result<()> {
         let connector = quarantine::connector(self.app, self.connection);
         let (scan, covered_since, cursor) = (None, None, None);
-        let named = Named::None;
-        let page =
-            Page { sources, connector, as_of, scan, covered_since, cursor, more: false, reread, named };
+        let named = DeferredNames::None;
+        let page = ProviderPage {
+            sources,
+            connector,
+            as_of,
+            scan,
+            covered_since,
+            cursor,
+            more: false,
+            reread,
+            named,
+        };
         let next = state.clone();
         // Where it was reset meanwhile, everything is read again anyway.
         self.write(state, Origin::Provider, page, next).await.map(|_| ())
@@ -265,23 +274,23 @@ impl Pull<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::resource_kind::Kind;
-    use crate::local_copy::record::{Content, PreparedItem};
+    use crate::app::resource_kind::ResourceKind;
+    use crate::local_copy::record::{NormalizedContent, NormalizedItem};
 
-    fn source(name: &str, fingerprint: &str) -> Prepared {
-        let item = PreparedItem {
-            kind: Kind::Event,
+    fn source(name: &str, fingerprint: &str) -> NormalizedRecord {
+        let item = NormalizedItem {
+            kind: ResourceKind::Event,
             external_id: name.to_owned(),
             uid: None,
             series_external_id: None,
             hash: String::new(),
             provider_data: None,
-            content: Content::default(),
+            content: NormalizedContent::default(),
             fingerprint: Some(fingerprint.to_owned()),
             aside: None,
             partial: None,
         };
-        Prepared { items: vec![item], deleted: false, ..Prepared::gone(name) }
+        NormalizedRecord { items: vec![item], deleted: false, ..NormalizedRecord::gone(name) }
     }
 
     fn stored(fingerprint: &str, parent: &str, source: &str) -> Printed {

@@ -11,22 +11,22 @@ use storage::sync_states::SyncState;
 use storage::{Tx, sync_states as table};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
+use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::sync::lifecycle::{begun, note, started, write_start};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 use crate::sync::state;
 
 /// A scope that nobody follows yet, and what is to be written so that the service keeps it in step.
 #[derive(Clone, Debug)]
-pub struct Beginning {
-    scope: Scope,
+pub struct NewSubscription {
+    scope: SyncScope,
     state: SyncState,
-    note: Note,
+    note: NewLogEntry,
 }
 
-impl Beginning {
+impl NewSubscription {
     /// None: the scope is followed.
-    pub async fn of(app: &App, connection: &Connection, scope: Scope) -> Result<Option<Beginning>> {
+    pub async fn of(app: &App, connection: &Connection, scope: SyncScope) -> Result<Option<NewSubscription>> {
         let known = state(app, connection, &scope).await?;
         if known.followed {
             return Ok(None);
@@ -34,11 +34,11 @@ impl Beginning {
         let state = started(&known, None, app.now());
         let printed = begun(app, connection, &state).await?;
         let note = note(&state, "started", printed);
-        Ok(Some(Beginning { scope, state, note }))
+        Ok(Some(NewSubscription { scope, state, note }))
     }
 
     /// Nobody has asked for it: the log says that the service did it.
-    pub fn by_system(mut self) -> Beginning {
+    pub fn by_system(mut self) -> NewSubscription {
         self.note.origin = Origin::System;
         self
     }
@@ -49,15 +49,15 @@ impl Beginning {
 }
 
 /// What a transaction begins to follow. It holds the locks of the connections.
-pub struct Following<'b> {
+pub struct Subscriptions<'b> {
     locks: BTreeMap<&'b str, ConnectionLock>,
-    open: Vec<&'b Beginning>,
+    open: Vec<&'b NewSubscription>,
 }
 
-impl<'b> Following<'b> {
+impl<'b> Subscriptions<'b> {
     /// Locks the connections. What was begun by others meanwhile, and accounts that were disconnected, are left out.
-    pub async fn lock(tx: &mut Tx, tenant: &Tenant, all: &'b [Beginning]) -> Result<Following<'b>> {
-        let ids: BTreeSet<&str> = all.iter().map(Beginning::connection_id).collect();
+    pub async fn lock(tx: &mut Tx, tenant: &Tenant, all: &'b [NewSubscription]) -> Result<Subscriptions<'b>> {
+        let ids: BTreeSet<&str> = all.iter().map(NewSubscription::connection_id).collect();
         let mut locks = BTreeMap::new();
         for id in ids {
             if let Some(lock) = ConnectionLock::take(tx, tenant, id).await? {
@@ -73,7 +73,7 @@ impl<'b> Following<'b> {
                 open.push(one);
             }
         }
-        Ok(Following { locks, open })
+        Ok(Subscriptions { locks, open })
     }
 
     /// Writes that they are followed from now on, which the log tells. The first pull of each is due at once.

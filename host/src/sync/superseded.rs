@@ -8,17 +8,17 @@ use storage::connections::Connection;
 use storage::sync_states as table;
 
 use crate::app::App;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::sync::quarantine;
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 
 /// Records that one pull reads again: of mail a page, of anything else each is a call.
 const MESSAGES: i64 = 100;
 const OTHERS: i64 = 20;
 
 /// What this pull is to read again, by the provider's names.
-pub async fn due(app: &App, connection: &Connection, scope: &Scope) -> Result<Vec<String>> {
+pub async fn due(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Vec<String>> {
     let key = table::ScopeKey {
         connection_id: &connection.id,
         surface: scope.surface(),
@@ -32,7 +32,7 @@ pub async fn due(app: &App, connection: &Connection, scope: &Scope) -> Result<Ve
 pub async fn read(
     app: &App,
     connection: &Connection,
-    scope: &Scope,
+    scope: &SyncScope,
     names: &[String],
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
@@ -58,8 +58,8 @@ async fn messages(
     let reference = |source: &String| MessageRef { source: source.clone(), hint: None };
     let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
     let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
-    let options = Options { background, ..Options::default() };
-    let target = Target::of(app, connection)?;
+    let options = CallOptions { background, ..CallOptions::default() };
+    let target = CallTarget::of(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
     Ok(reply.map(|reply| reply.body.sources))
 }

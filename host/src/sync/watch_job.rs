@@ -15,13 +15,13 @@ use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use crate::app::App;
-use crate::app::live_channels::{Channel, Watched};
-use crate::connections::call_target::Target;
+use crate::app::live_channels::{Channel, LiveChannel};
+use crate::connections::call_target::CallTarget;
 use crate::connections::{self, refusal, throttle};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::sync;
 use crate::sync::schedule::{ConnectionJob, WATCH_JOB, pull_job, watch_id};
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 
 /// The kind.
 pub const WATCH: JobKind = JobKind {
@@ -45,24 +45,24 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// How long to wait after a failure of the database.
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, job) = (&turn.app, &turn.job);
     let id = job.connection_id.as_deref().unwrap_or_default();
     let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
-    let scope = Scope::mail();
+    let scope = SyncScope::mail();
     let is_followed = sync::state(app, &connection, &scope).await?.followed;
     if !is_followed || !app.runtime.can_listen(&connection.provider) {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     }
     if connections::usable(&connection).is_err() {
-        return Ok(Next::At(app.now() + UNUSABLE_MS));
+        return Ok(JobEnd::At(app.now() + UNUSABLE_MS));
     }
     if let Some(until) = throttle::until(app, &connection.tenant, &connection.id).await? {
-        return Ok(Next::PutOff(until));
+        return Ok(JobEnd::PutOff(until));
     }
-    let stream = Stream::begin(turn, connection);
+    let stream = ProviderStream::begin(turn, connection);
     stream.keep().await?;
     let began = Instant::now();
     let ended = tokio::select! {
@@ -73,16 +73,16 @@ async fn run(turn: &Turn) -> Result<Next> {
     let was_open = stream.watched().channel == Channel::Open;
     stream.close(&ended).await?;
     match ended {
-        Err(e) if e.code == runtime::Code::Unsupported => Ok(Next::At(app.now() + UNSUPPORTED_MS)),
-        _ if was_open && began.elapsed() >= LASTING => Ok(Next::At(app.now() + AGAIN_MS)),
+        Err(e) if e.code == runtime::Code::Unsupported => Ok(JobEnd::At(app.now() + UNSUPPORTED_MS)),
+        _ if was_open && began.elapsed() >= LASTING => Ok(JobEnd::At(app.now() + AGAIN_MS)),
         Err(e) => Err(refusal::of(&stream.connection.provider, &e)),
         Ok(()) => Err(refuse(Code::ProviderUnavailable, "the provider has ended the stream of its changes")),
     }
 }
 
 /// A stream of a provider's changes, for as long as there is a turn for it.
-struct Stream<'a> {
-    turn: &'a Turn,
+struct ProviderStream<'a> {
+    turn: &'a JobRun,
     connection: Connection,
     /// What pulls the mailbox.
     pull: ConnectionJob,
@@ -95,19 +95,19 @@ struct Stream<'a> {
     stop: Arc<Notify>,
 }
 
-impl Drop for Stream<'_> {
+impl Drop for ProviderStream<'_> {
     fn drop(&mut self) {
         self.turn.app.watches.end(&self.connection.id, &self.stop);
     }
 }
 
-impl<'a> Stream<'a> {
-    fn begin(turn: &'a Turn, connection: Connection) -> Stream<'a> {
-        let (job, scope) = (&turn.job, Scope::mail());
-        let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<Watched>(kept).ok());
+impl<'a> ProviderStream<'a> {
+    fn begin(turn: &'a JobRun, connection: Connection) -> ProviderStream<'a> {
+        let (job, scope) = (&turn.job, SyncScope::mail());
+        let kept = job.progress.as_deref().and_then(|kept| serde_json::from_str::<LiveChannel>(kept).ok());
         let told_at = kept.and_then(|kept| kept.told_at);
         let owner = job.owner.as_deref().unwrap_or_default();
-        Stream {
+        ProviderStream {
             turn,
             pull: pull_job(&connection, &scope),
             lock_name: scope.lock_name(&connection),
@@ -118,7 +118,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn watched(&self) -> Watched {
+    fn watched(&self) -> LiveChannel {
         self.turn.app.watches.find(&self.connection.id).unwrap_or_default()
     }
 
@@ -151,7 +151,7 @@ impl<'a> Stream<'a> {
     /// Listens until the stream ends.
     async fn listen(&self) -> Result<std::result::Result<(), runtime::Error>> {
         let app = &self.turn.app;
-        let target = Target::of(app, &self.connection)?;
+        let target = CallTarget::of(app, &self.connection)?;
         let listening = Listening {
             connector: target.provider,
             tenant: &target.tenant.application_id,

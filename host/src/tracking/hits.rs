@@ -11,7 +11,7 @@ use storage::{Tx, tracking as table};
 
 use crate::app::App;
 use crate::local_copy::mail::replies_and_reports::tell;
-use crate::tracking::Target;
+use crate::tracking::TrackedTarget;
 use crate::tracking::classify::{Hit, classify, network};
 
 /// An open so soon after the last one is the same.
@@ -33,12 +33,12 @@ pub struct Visitor<'a> {
 }
 
 /// What an address of ours says; none where it is not ours.
-pub fn target(app: &App, signed: &str) -> Option<Target> {
+pub fn target(app: &App, signed: &str) -> Option<TrackedTarget> {
     serde_json::from_slice(&app.keyring.verified(signed)?).ok()
 }
 
 /// Where a link of a message leads; none for a picture, and for what is not known.
-pub async fn destination(app: &App, target: &Target) -> Result<Option<String>> {
+pub async fn destination(app: &App, target: &TrackedTarget) -> Result<Option<String>> {
     let Some(link) = target.link else { return Ok(None) };
     let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(None) };
     let urls: Vec<String> = serde_json::from_str(&record.urls)?;
@@ -46,7 +46,7 @@ pub async fn destination(app: &App, target: &Target) -> Result<Option<String>> {
 }
 
 /// Keeps that somebody came.
-pub async fn note(app: &App, target: &Target, visitor: &Visitor<'_>) -> Result<()> {
+pub async fn note(app: &App, target: &TrackedTarget, visitor: &Visitor<'_>) -> Result<()> {
     let Some(record) = table::any(app.db.reader(), &target.tracking_id).await? else { return Ok(()) };
     let now = app.now();
     let is_wanted = if target.link.is_some() { record.links } else { record.opens };

@@ -14,11 +14,11 @@ use storage::{Tx, items, outbox, tracking as table};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::freshness::Reading;
-use crate::app::resource_kind::Kind;
+use crate::app::freshness::ReadTrace;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections;
-use crate::connections::request_context::Asker;
-use crate::local_copy::change::Place;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::change::CopyLocation;
 use crate::local_copy::mail::host_fields;
 
 /// Largest report that is read, bytes.
@@ -27,16 +27,17 @@ const MAX_REPORT: u64 = 4 << 20;
 /// Asks the provider for a message and reads the report that it is. None: it is no report, or the message is gone.
 pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> {
     let reader = app.db.reader();
-    let found = items::find(reader, &report.tenant, Kind::EmailMessage.as_str(), &report.item_id).await?;
+    let found =
+        items::find(reader, &report.tenant, ResourceKind::EmailMessage.as_str(), &report.item_id).await?;
     let Some(item) = found else { return Ok(None) };
     let connection = connections::find(app, &report.tenant, &report.connection_id).await?;
     connections::usable(&connection)?;
-    let asker = Asker {
+    let asker = RequestContext {
         tenant: report.tenant.clone(),
         connection_ids: Vec::new(),
         request_id: "report".to_owned(),
         no_cache: false,
-        reading: Reading::default(),
+        reading: ReadTrace::default(),
     };
     let blob = crate::writes::provider_records::raw(app, &asker, &connection, &item).await?;
     let size = usize::try_from(blob.size().min(MAX_REPORT)).unwrap_or(0);
@@ -79,10 +80,10 @@ pub async fn keep(
         app.now(),
     )
     .await?;
-    let place = Place {
+    let place = CopyLocation {
         tenant: lock.tenant.clone(),
         connection_id: item.connection_id.clone(),
-        kind: Kind::EmailMessage,
+        kind: ResourceKind::EmailMessage,
         parent_id: String::new(),
         origin: Origin::System,
     };
@@ -93,7 +94,7 @@ pub async fn keep(
 }
 
 /// What a report changed of one recipient.
-struct Told {
+struct RecipientUpdate {
     recipient: String,
     word: &'static str,
 }
@@ -104,7 +105,7 @@ fn told(
     reported: &ReportedRecipient,
     (recipients, waits): (&mut [RecipientDelivery], bool),
     now: Instant,
-) -> Option<Told> {
+) -> Option<RecipientUpdate> {
     let names = [&reported.original_recipient, &reported.final_recipient];
     let same = |r: &&mut RecipientDelivery| {
         let folded = ::mail::address::folded(&r.email);
@@ -136,7 +137,7 @@ fn told(
     recipient.enhanced_status = reported.status.clone().or(recipient.enhanced_status.take());
     recipient.smtp_reply = reported.diagnostic.clone().or(recipient.smtp_reply.take());
     recipient.at = Some(now);
-    Some(Told { recipient: recipient.email.clone(), word })
+    Some(RecipientUpdate { recipient: recipient.email.clone(), word })
 }
 
 fn state(delivery: &MessageDelivery) -> DeliveryState {
@@ -154,7 +155,7 @@ async fn note(
     record: &Record,
     report: &DeliveryReport,
     reported: &ReportedRecipient,
-    told: &Told,
+    told: &RecipientUpdate,
 ) -> Result<()> {
     if told.word == "updated" {
         return Ok(());

@@ -21,7 +21,7 @@ pub const LIFETIME_MS: i64 = 365 * 86_400_000;
 
 /// What an address of ours says: which message, and which of its links; none for the picture.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
+pub struct TrackedTarget {
     #[serde(rename = "t")]
     pub tracking_id: String,
     #[serde(rename = "l", default, skip_serializing_if = "Option::is_none")]
@@ -32,7 +32,7 @@ pub struct Target {
 pub const PATH: &str = "/t";
 
 /// A message made trackable.
-pub struct Tracked {
+pub struct TrackedMessage {
     pub id: String,
     pub html: Option<String>,
     /// Where its links lead, in order.
@@ -45,19 +45,20 @@ pub fn track(
     settings: &TrackingSettings,
     html: Option<&str>,
     untouched: &[String],
-) -> Result<Tracked> {
+) -> Result<TrackedMessage> {
     let id = app.new_id(Kind::Tracking);
     let base = app.config.public_address();
     let url = |link: Option<usize>| {
-        let target = Target { tracking_id: id.clone(), link };
+        let target = TrackedTarget { tracking_id: id.clone(), link };
         let text = serde_json::to_string(&target).unwrap_or_default();
         format!("{base}{PATH}/{}", app.keyring.signed(text.as_bytes()))
     };
     let (mut tracked, mut urls) = (None, Vec::new());
     if let Some(html) = html {
-        let wanted = rewrite::Wanted { links: settings.links, pixel: settings.opens.then(|| url(None)) };
+        let wanted =
+            rewrite::TrackingInsertions { links: settings.links, pixel: settings.opens.then(|| url(None)) };
         let (rewritten, found) = rewrite::rewrite(html, &wanted, untouched, |n| url(Some(n)))?;
         (tracked, urls) = (Some(rewritten), found);
     }
-    Ok(Tracked { id, html: tracked, urls })
+    Ok(TrackedMessage { id, html: tracked, urls })
 }

@@ -12,9 +12,9 @@ use storage::tracking::{Count, Event};
 use storage::{items, tracking as table};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 
 /// Events that are shown.
 const SHOWN: i64 = 100;
@@ -32,7 +32,7 @@ struct Detail {
 }
 
 /// A record of the caller's.
-pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
+pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredResponse> {
     let missing = || not_found("tracking record");
     if !base::ids::is_plausible(id) {
         return Err(missing());
@@ -40,7 +40,8 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     let (reader, tenant) = (app.db.reader(), &asker.tenant);
     let found = table::find(reader, tenant, id).await?;
     let record = found.filter(|r| asker.may_use(&r.connection_id)).ok_or_else(missing)?;
-    let message = items::find(reader, tenant, Kind::EmailMessage.as_str(), &record.message_id).await?;
+    let message =
+        items::find(reader, tenant, ResourceKind::EmailMessage.as_str(), &record.message_id).await?;
     let urls: Vec<String> = serde_json::from_str(&record.urls)?;
     let opens = table::counts(reader, id, "open").await?;
     let clicks = table::counts(reader, id, "click").await?;
@@ -64,7 +65,7 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
         sort(&mut shown, event)?;
     }
     shown.events = newest.iter().map(|e| printed(e, &urls)).collect::<Result<_>>()?;
-    Ok(Answer::ok(serde_json::to_string(&shown)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&shown)?))
 }
 
 fn open_count(enabled: bool, count: Option<&Count>) -> OpenCount {

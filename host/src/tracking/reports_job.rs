@@ -11,7 +11,7 @@ use storage::{connections, outbox, tracking as table};
 
 use crate::app::App;
 use crate::connections::throttle;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::tracking::incoming;
 
 /// The kind.
@@ -24,11 +24,11 @@ pub const REPORT: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, report) = (&turn.app, report_of(&turn.job));
     if let Some(until) = throttle::until(app, &report.tenant, &report.connection_id).await? {
         // The provider wants to be left alone: that it was not asked is no attempt.
-        return Ok(Next::PutOff(until));
+        return Ok(JobEnd::PutOff(until));
     }
     let is_connected =
         connections::find(app.db.reader(), &report.tenant, &report.connection_id).await?.is_some();
@@ -36,7 +36,7 @@ async fn run(turn: &Turn) -> Result<Next> {
     match read {
         Ok(read) => {
             commit(app, &turn.job, report, read).await?;
-            Ok(Next::Committed)
+            Ok(JobEnd::Committed)
         }
         Err(e) => {
             if turn.is_last {

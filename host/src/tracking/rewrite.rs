@@ -7,7 +7,7 @@ use lol_html::html_content::ContentType;
 use lol_html::{HtmlRewriter, Settings, element};
 
 /// What is put into the HTML.
-pub struct Wanted {
+pub struct TrackingInsertions {
     pub links: bool,
     /// Where the picture is.
     pub pixel: Option<String>,
@@ -16,7 +16,7 @@ pub struct Wanted {
 /// The HTML with it, and where its links led. Every other byte stays as it is.
 pub fn rewrite(
     html: &str,
-    wanted: &Wanted,
+    wanted: &TrackingInsertions,
     untouched: &[String],
     url: impl Fn(usize) -> String,
 ) -> Result<(String, Vec<String>)> {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     fn rewritten(html: &str) -> (String, Vec<String>) {
-        let wanted = Wanted { links: true, pixel: Some("https://us/t/p".into()) };
+        let wanted = TrackingInsertions { links: true, pixel: Some("https://us/t/p".into()) };
         rewrite(html, &wanted, &["https://x.test/list?leave".to_owned()], |n| format!("https://us/t/{n}"))
             .unwrap()
     }

@@ -14,7 +14,7 @@ use storage::webhooks::deliveries::{self, Delivery, Endpoint, Standing};
 use url::Url;
 
 use crate::app::App;
-use crate::webhooks::health::{self, Ended, Verdict};
+use crate::webhooks::health::{self, AttemptEnd, HealthVerdict};
 use crate::webhooks::notification_types::Matcher;
 use crate::webhooks::{body_budget, payload, sign};
 
@@ -34,7 +34,7 @@ pub struct OpenSubscription {
 
 /// A secret that signs beside the present one until a time, in ms since 1970.
 #[derive(Deserialize)]
-struct Previous {
+struct PreviousSecret {
     secret: String,
     until: i64,
 }
@@ -48,7 +48,7 @@ impl OpenSubscription {
             String::from_utf8(text.to_vec()).context("a sealed column holds no text")
         };
         let mut secrets = vec![opened("secret", &endpoint.secret)?];
-        let previous: Vec<Previous> =
+        let previous: Vec<PreviousSecret> =
             serde_json::from_str(&opened("previous_secrets", &endpoint.previous_secrets)?)?;
         secrets.extend(previous.into_iter().filter(|p| p.until > app.now()).map(|p| p.secret));
         let custom: BTreeMap<String, String> = serde_json::from_str(&opened("headers", &endpoint.headers)?)?;
@@ -92,16 +92,16 @@ fn headers(custom: &BTreeMap<String, String>) -> anyhow::Result<HeaderMap> {
 }
 
 /// What an attempt came to.
-pub struct Attempted {
+pub struct AttemptRecord {
     /// The delivery as it is now.
     pub delivery: Delivery,
-    pub outcome: Outcome,
+    pub outcome: AttemptOutcome,
 }
 
 /// What an attempt came to.
-pub enum Outcome {
+pub enum AttemptOutcome {
     /// It was made, and is the delivery's last one.
-    Made(Ended),
+    Made(AttemptEnd),
     /// Nothing was sent, and the delivery is discarded: the log does not have the event any more, or the subscription does not want it any
     /// more.
     Dropped,
@@ -113,21 +113,21 @@ pub enum Outcome {
 
 /// Sends a notification once, as the subscription is now, and adds the attempt to the delivery. Fails only where the database or a secret
 /// of ours does.
-pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -> Result<Attempted> {
+pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -> Result<AttemptRecord> {
     let (reader, tenant) = (app.db.reader(), &to.endpoint.tenant);
     let found = deliveries::standing_at(reader, (tenant, &to.id), delivery.sequence).await?;
     let Some((_, bytes)) = found.filter(|(standing, _)| to.is_as(standing)) else {
-        return Ok(Attempted { delivery, outcome: Outcome::Superseded });
+        return Ok(AttemptRecord { delivery, outcome: AttemptOutcome::Superseded });
     };
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let Some(mut room) = body_budget::take(&tenant.application_id, bytes) else {
-        return Ok(Attempted { delivery, outcome: Outcome::Parked });
+        return Ok(AttemptRecord { delivery, outcome: AttemptOutcome::Parked });
     };
     let entry = log::resource_of(reader, tenant, delivery.sequence).await?;
     let Some(entry) = entry.filter(|entry| to.wants(entry)) else {
         delivery.status = DeliveryStatus::Discarded;
         delivery.next_attempt_at = None;
-        return Ok(Attempted { delivery, outcome: Outcome::Dropped });
+        return Ok(AttemptRecord { delivery, outcome: AttemptOutcome::Dropped });
     };
     let n = i64::try_from(delivery.attempts.len()).unwrap_or(i64::MAX) + 1;
     let began = app.now();
@@ -140,15 +140,18 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
     let ended = app.now();
     let verdict = health::classify(&answer, ended);
     let error = match verdict {
-        Verdict::Delivered => None,
-        Verdict::Gone => Some(AttemptError::Http),
-        Verdict::Failed { error, .. } => Some(error),
+        HealthVerdict::Delivered => None,
+        HealthVerdict::Gone => Some(AttemptError::Http),
+        HealthVerdict::Failed { error, .. } => Some(error),
     };
     let (attempt, failure) = told(answer, error, (n, began, ended));
     delivery.attempts.push(attempt);
     let [random] = app.entropy.bytes::<1>();
     (delivery.status, delivery.next_attempt_at) = health::delivery_after(n, verdict, ended, random);
-    Ok(Attempted { delivery, outcome: Outcome::Made(Ended { began, ended, verdict, failure }) })
+    Ok(AttemptRecord {
+        delivery,
+        outcome: AttemptOutcome::Made(AttemptEnd { began, ended, verdict, failure }),
+    })
 }
 
 /// The request of the attempt with this number that begins at this time, in ms since 1970.

@@ -13,10 +13,10 @@ const SHARE_BYTES: usize = 16 << 20;
 /// 11 MiB at the most.
 const FREE_BYTES: usize = 4 << 10;
 
-static BUDGET: LazyLock<Budget> = LazyLock::new(|| Budget::new(BUDGET_BYTES, SHARE_BYTES));
+static BUDGET: LazyLock<HostBodyBudget> = LazyLock::new(|| HostBodyBudget::new(BUDGET_BYTES, SHARE_BYTES));
 
 /// The bytes of a host.
-struct Budget {
+struct HostBodyBudget {
     all: Arc<Semaphore>,
     of_application: Shares,
     share: usize,
@@ -25,17 +25,17 @@ struct Budget {
 /// Bytes that are held, and given back when this is dropped.
 pub struct BodyBytes {
     /// None: the body is too short to count.
-    held: Option<Held>,
+    held: Option<ReservedBytes>,
 }
 
-struct Held {
+struct ReservedBytes {
     all: OwnedSemaphorePermit,
     share: OwnedSemaphorePermit,
 }
 
-impl Budget {
-    fn new(bytes: usize, share: usize) -> Budget {
-        Budget { all: Arc::new(Semaphore::new(bytes)), of_application: Shares::new(share), share }
+impl HostBodyBudget {
+    fn new(bytes: usize, share: usize) -> HostBodyBudget {
+        HostBodyBudget { all: Arc::new(Semaphore::new(bytes)), of_application: Shares::new(share), share }
     }
 
     fn take(&self, application_id: &str, bytes: usize) -> Option<BodyBytes> {
@@ -46,7 +46,7 @@ impl Budget {
         let bytes = u32::try_from(bytes.min(self.share)).ok()?;
         let share = self.of_application.of(application_id).try_acquire_many_owned(bytes).ok()?;
         let all = Arc::clone(&self.all).try_acquire_many_owned(bytes).ok()?;
-        Some(BodyBytes { held: Some(Held { all, share }) })
+        Some(BodyBytes { held: Some(ReservedBytes { all, share }) })
     }
 }
 
@@ -76,13 +76,13 @@ mod tests {
 
     const KIB: usize = 1 << 10;
 
-    fn taken(budget: &Budget, application_id: &str, bytes: usize) -> Vec<BodyBytes> {
+    fn taken(budget: &HostBodyBudget, application_id: &str, bytes: usize) -> Vec<BodyBytes> {
         std::iter::from_fn(|| budget.take(application_id, bytes)).collect()
     }
 
     #[test]
     fn no_application_has_all_bytes_and_short_bodies_always_go_out() {
-        let budget = Budget::new(96 * KIB, 64 * KIB);
+        let budget = HostBodyBudget::new(96 * KIB, 64 * KIB);
         let long = taken(&budget, "one", 16 * KIB);
         assert_eq!(long.len(), 4);
         assert!(budget.take("one", FREE_BYTES).is_some() && budget.take("one", FREE_BYTES + 1).is_none());
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn what_the_body_does_not_need_is_given_back() {
-        let budget = Budget::new(64 * KIB, 32 * KIB);
+        let budget = HostBodyBudget::new(64 * KIB, 32 * KIB);
         // A resource that is longer than any body is left out of it.
         let mut huge = budget.take("one", 10_000 * KIB).expect("a share");
         assert!(budget.take("one", 8 * KIB).is_none());

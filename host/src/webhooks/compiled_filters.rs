@@ -10,7 +10,7 @@ use quick_cache::sync::Cache;
 use storage::webhooks::matching::{self, Filters};
 
 use crate::app::App;
-use crate::webhooks::notification_types::{Matcher, Wanted};
+use crate::webhooks::notification_types::{Matcher, SubscriptionFilter};
 
 /// About how many bytes are kept. What needs more than that by itself is compiled anew each time.
 const BYTES: u64 = 64 << 20;
@@ -21,13 +21,13 @@ const SUBSCRIPTION_BYTES: usize = 512;
 const TEXT_BYTES: usize = 64;
 
 /// Of all applications of this process, by the process and the application.
-static KEPT: LazyLock<Kept> = LazyLock::new(|| Kept::new(BYTES));
+static KEPT: LazyLock<FilterCache> = LazyLock::new(|| FilterCache::new(BYTES));
 
 /// Matchers with their versions, by name.
-struct Kept(Cache<String, Compiled, ByBytes>);
+struct FilterCache(Cache<String, CompiledFilter, ByBytes>);
 
 #[derive(Clone)]
-struct Compiled {
+struct CompiledFilter {
     version: i64,
     matcher: Arc<Matcher>,
     bytes: u64,
@@ -36,15 +36,15 @@ struct Compiled {
 #[derive(Clone)]
 struct ByBytes;
 
-impl Weighter<String, Compiled> for ByBytes {
-    fn weight(&self, _: &String, compiled: &Compiled) -> u64 {
+impl Weighter<String, CompiledFilter> for ByBytes {
+    fn weight(&self, _: &String, compiled: &CompiledFilter) -> u64 {
         compiled.bytes
     }
 }
 
-impl Kept {
-    fn new(bytes: u64) -> Kept {
-        Kept(Cache::with_weighter(FEW, bytes, ByBytes))
+impl FilterCache {
+    fn new(bytes: u64) -> FilterCache {
+        FilterCache(Cache::with_weighter(FEW, bytes, ByBytes))
     }
 
     /// None: it is not kept, or is of another version.
@@ -52,9 +52,9 @@ impl Kept {
         self.0.get(name).filter(|compiled| compiled.version == version).map(|compiled| compiled.matcher)
     }
 
-    fn keep(&self, name: String, version: i64, wanted: &[Wanted]) -> Arc<Matcher> {
+    fn keep(&self, name: String, version: i64, wanted: &[SubscriptionFilter]) -> Arc<Matcher> {
         let matcher = Arc::new(Matcher::new(wanted));
-        let compiled = Compiled { version, matcher: matcher.clone(), bytes: bytes_of(wanted) };
+        let compiled = CompiledFilter { version, matcher: matcher.clone(), bytes: bytes_of(wanted) };
         self.0.insert(name, compiled);
         matcher
     }
@@ -70,14 +70,14 @@ pub async fn of(app: &App, tenant: &Tenant) -> Result<Arc<Matcher>> {
     if let Some(matcher) = KEPT.find(&name, version) {
         return Ok(matcher);
     }
-    let wanted: Vec<Wanted> =
+    let wanted: Vec<SubscriptionFilter> =
         matching::filters_of(reader, tenant).await?.into_iter().map(wanted_of).collect();
     Ok(KEPT.keep(name, version, &wanted))
 }
 
 /// What a subscription wants, as the matcher takes it.
-pub fn wanted_of(filters: Filters) -> Wanted {
-    Wanted {
+pub fn wanted_of(filters: Filters) -> SubscriptionFilter {
+    SubscriptionFilter {
         id: filters.id,
         event_types: filters.event_types,
         connection_ids: filters.connection_ids,
@@ -88,9 +88,9 @@ pub fn wanted_of(filters: Filters) -> Wanted {
 }
 
 /// About how many bytes the matcher of these takes.
-fn bytes_of(wanted: &[Wanted]) -> u64 {
+fn bytes_of(wanted: &[SubscriptionFilter]) -> u64 {
     let texts = |texts: &[String]| texts.iter().map(|text| text.len() + TEXT_BYTES).sum::<usize>();
-    let of_one = |w: &Wanted| {
+    let of_one = |w: &SubscriptionFilter| {
         SUBSCRIPTION_BYTES
             + texts(&w.event_types)
             + texts(&w.connection_ids)
@@ -105,13 +105,13 @@ fn bytes_of(wanted: &[Wanted]) -> u64 {
 mod tests {
     use super::*;
 
-    fn wanted(id: &str, event_type: &str) -> Vec<Wanted> {
+    fn wanted(id: &str, event_type: &str) -> Vec<SubscriptionFilter> {
         let families = vec!["calendar".to_owned()];
-        vec![Wanted {
+        vec![SubscriptionFilter {
             id: id.to_owned(),
             event_types: vec![event_type.to_owned()],
             families,
-            ..Wanted::default()
+            ..SubscriptionFilter::default()
         }]
     }
 
@@ -121,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_matcher_is_found_by_its_version_alone() {
-        let (kept, name) = (Kept::new(BYTES), "app_1".to_owned());
+        let (kept, name) = (FilterCache::new(BYTES), "app_1".to_owned());
         assert!(kept.find(&name, 1).is_none());
         kept.keep(name.clone(), 1, &wanted("wh_1", "*"));
         let first = kept.find(&name, 1).expect("it is kept");
@@ -136,12 +136,12 @@ mod tests {
     #[test]
     fn what_is_kept_has_a_bound() {
         let one = bytes_of(&wanted("wh_1", "*"));
-        let kept = Kept::new(4 * one);
+        let kept = FilterCache::new(4 * one);
         for n in 0..100 {
             kept.keep(format!("app_{n}"), 1, &wanted("wh_1", "*"));
         }
         assert!(kept.0.weight() <= 4 * one && !kept.0.is_empty());
-        let many: Vec<Wanted> = (0..100).flat_map(|n| wanted(&format!("wh_{n}"), "*")).collect();
+        let many: Vec<SubscriptionFilter> = (0..100).flat_map(|n| wanted(&format!("wh_{n}"), "*")).collect();
         let matcher = kept.keep("large".to_owned(), 1, &many);
         assert_eq!(takers(&matcher).len(), 100, "it is used all the same");
         assert!(kept.find("large", 1).is_none());

@@ -7,7 +7,8 @@ use model::Instant;
 use model::webhook::{Delivery, DeliveryStatus};
 use storage::api_keys::ApiKey;
 use storage::log;
-use storage::webhooks::delivery_list::{self as table, ListedDelivery, Which};
+use storage::webhooks::delivery_list as table;
+use storage::webhooks::delivery_list::{ListedDelivery, Which};
 
 use crate::app::App;
 use crate::webhooks::subscription;
@@ -18,21 +19,21 @@ const MOST_READ: usize = 2_000;
 const LEAST_READ: usize = 50;
 
 /// A place in the list: the number of a delivery's event, and the id of its replay. The list goes on with what is older.
-pub type Place = (i64, String);
+pub type DeliveryListPosition = (i64, String);
 
 /// Which deliveries are listed.
 #[derive(Clone, Debug, Default)]
-pub struct Filter {
+pub struct DeliveryFilter {
     pub status: Option<DeliveryStatus>,
     pub event_id: Option<String>,
 }
 
 /// A part of the list.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct DeliveryPage {
     pub deliveries: Vec<ListedDelivery>,
     /// Where it goes on; none: it ends here.
-    pub next: Option<Place>,
+    pub next: Option<DeliveryListPosition>,
 }
 
 /// At most `limit` deliveries of a subscription after a place, newest first.
@@ -40,15 +41,15 @@ pub async fn list(
     app: &App,
     key: &ApiKey,
     webhook_id: &str,
-    filter: &Filter,
-    (after, limit): (Option<Place>, usize),
-) -> Result<Page> {
+    filter: &DeliveryFilter,
+    (after, limit): (Option<DeliveryListPosition>, usize),
+) -> Result<DeliveryPage> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     let (start, first) = match &filter.event_id {
         None => ((i64::MAX, String::new()), 0),
         Some(id) => match sequence_of(app, &webhook.tenant, id).await? {
             Some(sequence) => ((sequence + 1, String::new()), sequence),
-            None => return Ok(Page::default()),
+            None => return Ok(DeliveryPage::default()),
         },
     };
     let which = match filter.status {
@@ -66,7 +67,7 @@ pub async fn list(
         for delivery in chunk.rows {
             let is_asked_for = filter.status.is_none_or(|status| status == delivery.status);
             if is_asked_for && deliveries.len() == limit {
-                return Ok(Page { deliveries, next: Some(place) });
+                return Ok(DeliveryPage { deliveries, next: Some(place) });
             }
             place = (delivery.sequence, delivery.replay_id.clone());
             if is_asked_for {
@@ -74,10 +75,10 @@ pub async fn list(
             }
         }
         if chunk.is_last {
-            return Ok(Page { deliveries, next: None });
+            return Ok(DeliveryPage { deliveries, next: None });
         }
         if looked_at >= MOST_READ {
-            return Ok(Page { deliveries, next: Some(place) });
+            return Ok(DeliveryPage { deliveries, next: Some(place) });
         }
     }
 }

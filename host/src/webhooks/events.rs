@@ -13,8 +13,8 @@ use storage::{connections, sql};
 
 use crate::app::App;
 use crate::app::event_log::check_position;
-use crate::app::page_cache::Room;
-use crate::webhooks::notification_types::{self, Matcher, Wanted};
+use crate::app::page_cache::PageBudget;
+use crate::webhooks::notification_types::{self, Matcher, SubscriptionFilter};
 use crate::webhooks::{input, payload};
 
 /// Most event types, and most connections, that one request names.
@@ -28,7 +28,7 @@ pub const WHOLE_AT_A_TIME: usize = 16;
 
 /// Which events a client asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Wish {
+pub struct EventRequest {
     /// Kinds and patterns as a webhook's; empty: all.
     types: Vec<String>,
     /// Empty: those of all connections, and those of none.
@@ -36,13 +36,17 @@ pub struct Wish {
     include_backfill: bool,
 }
 
-impl Wish {
+impl EventRequest {
     /// What the parameters `type` and `connection_id` say, each a list with commas.
     ///
     /// # Errors
     /// 400 for a type that there is not, and for a list that is too long.
-    pub fn read(types: Option<&str>, connection_ids: Option<&str>, include_backfill: bool) -> Result<Wish> {
-        let wish = Wish {
+    pub fn read(
+        types: Option<&str>,
+        connection_ids: Option<&str>,
+        include_backfill: bool,
+    ) -> Result<EventRequest> {
+        let wish = EventRequest {
             types: listed("type", types)?,
             connection_ids: listed("connection_id", connection_ids)?,
             include_backfill,
@@ -66,19 +70,19 @@ fn listed(name: &str, text: Option<&str>) -> Result<Vec<String>> {
 }
 
 /// Which events a key is shown of those that it asks for: the rules are those of a webhook that the key makes.
-pub struct Filter(Matcher);
+pub struct EventLogFilter(Matcher);
 
-impl Filter {
+impl EventLogFilter {
     /// # Errors
     /// 403 for a type whose family the key may not read, 404 for a connection that the key does not see.
-    pub async fn new(app: &App, key: &ApiKey, wish: &Wish) -> Result<Filter> {
+    pub async fn new(app: &App, key: &ApiKey, wish: &EventRequest) -> Result<EventLogFilter> {
         check_scopes(key, &wish.types)?;
         check_connections(app, key, &wish.connection_ids).await?;
         let event_types = match wish.types.is_empty() {
             true => vec!["*".to_owned()],
             false => wish.types.clone(),
         };
-        Ok(Filter(Matcher::new(&[Wanted {
+        Ok(EventLogFilter(Matcher::new(&[SubscriptionFilter {
             id: String::new(),
             event_types,
             connection_ids: wish.connection_ids.clone(),
@@ -123,7 +127,7 @@ async fn check_connections(app: &App, key: &ApiKey, ids: &[String]) -> Result<()
 }
 
 /// Events in the order of the log.
-pub struct Page {
+pub struct EventLogPage {
     /// Their JSON texts.
     pub items: Vec<String>,
     /// Everything up to this sequence is in this page or an earlier one, or is not asked for.
@@ -133,7 +137,7 @@ pub struct Page {
 }
 
 /// Entries of the log that are wanted, without what they hold.
-struct Found {
+struct LogMatches {
     lines: Vec<Light>,
     position: i64,
     has_more: bool,
@@ -143,9 +147,15 @@ struct Found {
 ///
 /// # Errors
 /// 409 `sync_reset_required` where the log does not hold everything after the position.
-pub async fn page(app: &App, key: &ApiKey, wish: &Wish, after: Option<i64>, limit: usize) -> Result<Page> {
+pub async fn page(
+    app: &App,
+    key: &ApiKey,
+    wish: &EventRequest,
+    after: Option<i64>,
+    limit: usize,
+) -> Result<EventLogPage> {
     let (reader, tenant) = (app.db.reader(), &key.tenant);
-    let filter = Filter::new(app, key, wish).await?;
+    let filter = EventLogFilter::new(app, key, wish).await?;
     let last = log::last_sequence(reader, tenant).await?;
     let begin = match after {
         Some(after) => after,
@@ -165,11 +175,11 @@ pub async fn page(app: &App, key: &ApiKey, wish: &Wish, after: Option<i64>, limi
 async fn scan(
     reader: &sql::Reader,
     tenant: &Tenant,
-    filter: &Filter,
+    filter: &EventLogFilter,
     (begin, last): (i64, i64),
     limit: usize,
-) -> Result<Found> {
-    let mut found = Found { lines: Vec::new(), position: begin, has_more: false };
+) -> Result<LogMatches> {
+    let mut found = LogMatches { lines: Vec::new(), position: begin, has_more: false };
     let mut count = 0;
     while found.position < last {
         if count >= MAX_READ {
@@ -206,9 +216,9 @@ pub fn is_end(lines: &[Light], limit: i64, last: i64) -> bool {
 }
 
 /// Reads what the entries hold, as far as a page has room for it.
-async fn read(reader: &sql::Reader, tenant: &Tenant, found: Found, begin: i64) -> Result<Page> {
-    let mut page = Page { items: Vec::new(), position: begin, has_more: found.has_more };
-    let mut room = Room::new(found.lines.len());
+async fn read(reader: &sql::Reader, tenant: &Tenant, found: LogMatches, begin: i64) -> Result<EventLogPage> {
+    let mut page = EventLogPage { items: Vec::new(), position: begin, has_more: found.has_more };
+    let mut room = PageBudget::new(found.lines.len());
     for lines in found.lines.chunks(WHOLE_AT_A_TIME) {
         let ids: Vec<String> = lines.iter().map(|line| line.id.clone()).collect();
         for entry in log::whole_by_ids(reader, tenant, &ids).await? {
@@ -254,15 +264,16 @@ mod tests {
 
     #[test]
     fn a_wish_is_lists_with_commas() {
-        let wish = Wish::read(Some(" calendar.*, task.created,"), Some("conn_1,conn_2"), true).unwrap();
+        let wish =
+            EventRequest::read(Some(" calendar.*, task.created,"), Some("conn_1,conn_2"), true).unwrap();
         assert_eq!(wish.types, ["calendar.*", "task.created"]);
         assert_eq!(wish.connection_ids, ["conn_1", "conn_2"]);
-        assert_eq!(Wish::read(None, None, false).unwrap(), Wish::default());
+        assert_eq!(EventRequest::read(None, None, false).unwrap(), EventRequest::default());
         let many = vec!["conn_1"; MAX_NAMED + 1].join(",");
         for (types, connection_ids) in
             [(Some("calendar"), None), (Some("*,nothing.*"), None), (None, Some(many.as_str()))]
         {
-            assert!(Wish::read(types, connection_ids, false).is_err(), "{types:?}");
+            assert!(EventRequest::read(types, connection_ids, false).is_err(), "{types:?}");
         }
     }
 }

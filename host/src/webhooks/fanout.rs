@@ -21,7 +21,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::app::App;
 use crate::app::supervise::guarded;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::compiled_filters;
 use crate::webhooks::notification_types::Matcher;
 
@@ -144,7 +144,7 @@ async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
 
 /// Holds the next events of an application against what its webhooks want, unless these are many. Returns whether something is left.
 async fn at_once(app: &App, tenant: &Tenant) -> Result<bool> {
-    let Some(Looked { woken, up_to, is_full }) = look_at(app, tenant).await? else { return Ok(false) };
+    let Some(FanoutBatch { woken, up_to, is_full }) = look_at(app, tenant).await? else { return Ok(false) };
     if woken.len() > CHUNK {
         return Ok(true);
     }
@@ -208,18 +208,18 @@ fn job_of(tenant: &Tenant, due_at: Option<i64>) -> NewJob<'_> {
     }
 }
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, began_at) = (&turn.app, turn.app.now());
-    let Some(looked) = look_at(app, &turn.job.tenant).await? else { return Ok(Next::Done) };
+    let Some(looked) = look_at(app, &turn.job.tenant).await? else { return Ok(JobEnd::Done) };
     // The turn ends with the move of the cursor, in one transaction.
     let due_at = looked.is_full.then(|| app.now());
     let end = End { due_at, done_at: Some(began_at), ..End::default() };
     commit(app, &turn.job, looked, end).await?;
-    Ok(Next::Committed)
+    Ok(JobEnd::Committed)
 }
 
 /// The next events of an application, as they were held against what its webhooks want.
-struct Looked {
+struct FanoutBatch {
     /// The subscriptions that want one of them, each with the number of the first that it wants, in the order of these numbers.
     woken: Vec<(i64, String)>,
     /// Up to this number the log was looked at.
@@ -229,7 +229,7 @@ struct Looked {
 }
 
 /// Looks at the next events of an application; none where it never had a webhook.
-async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<Looked>> {
+async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<FanoutBatch>> {
     let reader = app.db.reader();
     let Some(cursor) = matching::cursor(reader, tenant).await? else { return Ok(None) };
     // Numbers without a line exist, and those up to this one that have a line are there to be read.
@@ -243,7 +243,7 @@ async fn look_at(app: &App, tenant: &Tenant) -> Result<Option<Looked>> {
         // Asked for after the lines: whoever subscribed before one of them is among these.
         false => first_of_each(compiled_filters::of(app, tenant).await?.as_ref(), &lines),
     };
-    Ok(Some(Looked { woken, up_to, is_full }))
+    Ok(Some(FanoutBatch { woken, up_to, is_full }))
 }
 
 /// The subscriptions that want one of these lines, each with the number of the first that it wants, in the order of these numbers.
@@ -270,7 +270,7 @@ fn chunk(woken: &[(i64, String)], up_to: i64) -> (i64, Vec<String>) {
 
 /// Wakes the subscriptions, and moves the cursor and ends the turn in the last transaction: when one before it is lost, the next turn wakes
 /// some of them again, which does no harm.
-async fn commit(app: &App, job: &Job, looked: Looked, end: End) -> Result<()> {
+async fn commit(app: &App, job: &Job, looked: FanoutBatch, end: End) -> Result<()> {
     let up_to = looked.up_to;
     let mut chunks: Vec<(i64, Vec<String>)> =
         looked.woken.chunks(CHUNK).map(|woken| chunk(woken, up_to)).collect();

@@ -38,20 +38,20 @@ const FEWEST_FAILURES: i64 = 3;
 
 /// What an answer means, or that there was none.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Verdict {
+pub enum HealthVerdict {
     Delivered,
     /// The endpoint is gone for good.
     Gone,
     /// To be tried again.
     Failed {
         error: AttemptError,
-        pause: Pause,
+        pause: EndpointPause,
     },
 }
 
 /// For how long the endpoint wants to be left alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Pause {
+pub enum EndpointPause {
     None,
     /// Until then, as the endpoint said, in ms since 1970.
     Until(i64),
@@ -60,21 +60,21 @@ pub enum Pause {
 }
 
 /// What an answer means that came `now`, or that there was none.
-pub fn classify(answer: &Result<Posted, PostError>, now: i64) -> Verdict {
-    let failed = |error, pause| Verdict::Failed { error, pause };
+pub fn classify(answer: &Result<Posted, PostError>, now: i64) -> HealthVerdict {
+    let failed = |error, pause| HealthVerdict::Failed { error, pause };
     let posted = match answer {
         Ok(posted) => posted,
-        Err(e) => return failed(error_of(e), Pause::None),
+        Err(e) => return failed(error_of(e), EndpointPause::None),
     };
     match posted.status {
-        200..=299 => Verdict::Delivered,
-        410 => Verdict::Gone,
+        200..=299 => HealthVerdict::Delivered,
+        410 => HealthVerdict::Gone,
         429 | 502 | 503 | 504 => {
             let asked = posted.retry_after.as_deref().and_then(|text| retry_at(text, now));
-            failed(AttemptError::Http, asked.map_or(Pause::Overloaded, Pause::Until))
+            failed(AttemptError::Http, asked.map_or(EndpointPause::Overloaded, EndpointPause::Until))
         }
-        300..=399 => failed(AttemptError::Redirect, Pause::None),
-        _ => failed(AttemptError::Http, Pause::None),
+        300..=399 => failed(AttemptError::Redirect, EndpointPause::None),
+        _ => failed(AttemptError::Http, EndpointPause::None),
     }
 }
 
@@ -128,13 +128,13 @@ pub fn next_attempt_at(n: i64, now: i64, random: u8) -> Option<i64> {
 
 /// What becomes of a delivery whose attempt with this number, from 1, ended `now`: its status, and when the next attempt is due. `random`:
 /// see `next_attempt_at`.
-pub fn delivery_after(n: i64, verdict: Verdict, now: i64, random: u8) -> (DeliveryStatus, Option<i64>) {
+pub fn delivery_after(n: i64, verdict: HealthVerdict, now: i64, random: u8) -> (DeliveryStatus, Option<i64>) {
     match verdict {
-        Verdict::Delivered => (DeliveryStatus::Delivered, None),
-        Verdict::Gone => (DeliveryStatus::Discarded, None),
-        Verdict::Failed { pause, .. } => match (next_attempt_at(n, now, random), pause) {
+        HealthVerdict::Delivered => (DeliveryStatus::Delivered, None),
+        HealthVerdict::Gone => (DeliveryStatus::Discarded, None),
+        HealthVerdict::Failed { pause, .. } => match (next_attempt_at(n, now, random), pause) {
             (None, _) => (DeliveryStatus::Failed, None),
-            (Some(at), Pause::Until(asked)) => (DeliveryStatus::Pending, Some(at.max(asked))),
+            (Some(at), EndpointPause::Until(asked)) => (DeliveryStatus::Pending, Some(at.max(asked))),
             (Some(at), _) => (DeliveryStatus::Pending, Some(at)),
         },
     }
@@ -142,11 +142,11 @@ pub fn delivery_after(n: i64, verdict: Verdict, now: i64, random: u8) -> (Delive
 
 /// An attempt that has ended.
 #[derive(Clone, Debug)]
-pub struct Ended {
+pub struct AttemptEnd {
     /// When it began and ended, in ms since 1970.
     pub began: i64,
     pub ended: i64,
-    pub verdict: Verdict,
+    pub verdict: HealthVerdict,
     /// JSON of a `DeliveryFailure`, where it failed.
     pub failure: Option<String>,
 }
@@ -164,10 +164,10 @@ pub struct After {
 /// Attempts run together. One that fails while the endpoint is left alone already failed with those before it: it is not counted once more,
 /// or a single short outage would count as many failures as there are attempts at a time. And one that succeeds but began before the last
 /// failure does not end a pause that was asked for after it began.
-pub fn after(health: &Health, attempt: &Ended) -> After {
+pub fn after(health: &Health, attempt: &AttemptEnd) -> After {
     let now = attempt.ended;
     let pause = match attempt.verdict {
-        Verdict::Delivered => {
+        HealthVerdict::Delivered => {
             let is_older = health.last_failure_at.is_some_and(|at| attempt.began < at);
             let health = Health {
                 not_before: health.not_before.filter(|_| is_older),
@@ -178,8 +178,8 @@ pub fn after(health: &Health, attempt: &Ended) -> After {
             };
             return After { health, disabled: None };
         }
-        Verdict::Gone => Pause::None,
-        Verdict::Failed { pause, .. } => pause,
+        HealthVerdict::Gone => EndpointPause::None,
+        HealthVerdict::Failed { pause, .. } => pause,
     };
     let is_left_alone = health.not_before.is_some_and(|until| until > now);
     let failures = health.consecutive_failures + i64::from(!is_left_alone);
@@ -187,7 +187,7 @@ pub fn after(health: &Health, attempt: &Ended) -> After {
     let probe = (failures >= PROBING_AFTER && !is_left_alone)
         .then(|| now + doubled(FIRST_PROBE_MS, failures - PROBING_AFTER));
     let disabled = match attempt.verdict {
-        Verdict::Gone => Some("gone_410"),
+        HealthVerdict::Gone => Some("gone_410"),
         _ if failures >= FEWEST_FAILURES && now - first_failure_at >= FAILING_FOR_MS => Some("failures_5d"),
         _ => None,
     };
@@ -203,18 +203,18 @@ pub fn after(health: &Health, attempt: &Ended) -> After {
 }
 
 /// How an endpoint stands after an attempt of a replay: that counts for nothing, but what the endpoint asks for is heeded.
-pub fn after_replay(health: &Health, attempt: &Ended) -> After {
+pub fn after_replay(health: &Health, attempt: &AttemptEnd) -> After {
     let now = attempt.ended;
     let (pause, disabled) = match attempt.verdict {
-        Verdict::Delivered => (Pause::None, None),
-        Verdict::Gone => (Pause::None, Some("gone_410")),
-        Verdict::Failed { pause, .. } => (pause, None),
+        HealthVerdict::Delivered => (EndpointPause::None, None),
+        HealthVerdict::Gone => (EndpointPause::None, Some("gone_410")),
+        HealthVerdict::Failed { pause, .. } => (pause, None),
     };
     let is_left_alone = health.not_before.is_some_and(|until| until > now);
     let paused = paused_until(pause, health.consecutive_failures + 1, is_left_alone, now);
     // One that is being probed stays so: this counts for nothing, but the pause is kept.
     let is_probed = health.consecutive_failures >= PROBING_AFTER && !is_left_alone;
-    let has_failed = matches!(attempt.verdict, Verdict::Failed { .. });
+    let has_failed = matches!(attempt.verdict, HealthVerdict::Failed { .. });
     let probe = (is_probed && has_failed)
         .then(|| now + doubled(FIRST_PROBE_MS, health.consecutive_failures - PROBING_AFTER));
     let not_before = health.not_before.max(paused).max(probe);
@@ -222,11 +222,11 @@ pub fn after_replay(health: &Health, attempt: &Ended) -> After {
 }
 
 /// Until when the endpoint is to be left alone for its answer.
-fn paused_until(pause: Pause, failures: i64, is_left_alone: bool, now: i64) -> Option<i64> {
+fn paused_until(pause: EndpointPause, failures: i64, is_left_alone: bool, now: i64) -> Option<i64> {
     match pause {
-        Pause::Until(asked) => Some(asked),
-        Pause::Overloaded if !is_left_alone => Some(now + doubled(FIRST_OVERLOAD_MS, failures - 1)),
-        Pause::Overloaded | Pause::None => None,
+        EndpointPause::Until(asked) => Some(asked),
+        EndpointPause::Overloaded if !is_left_alone => Some(now + doubled(FIRST_OVERLOAD_MS, failures - 1)),
+        EndpointPause::Overloaded | EndpointPause::None => None,
     }
 }
 
@@ -265,11 +265,11 @@ mod tests {
     fn meaning(answer: &Result<Posted, PostError>) -> Meaning {
         let verdict = classify(answer, NOW);
         let (status, next) = delivery_after(1, verdict, NOW, 0);
-        let after = after(&Health::default(), &Ended { began: NOW, ended: NOW, verdict, failure: None });
+        let after = after(&Health::default(), &AttemptEnd { began: NOW, ended: NOW, verdict, failure: None });
         Meaning {
             status,
             wait: next.map(|at| at - NOW),
-            error: if let Verdict::Failed { error, .. } = verdict { Some(error) } else { None },
+            error: if let HealthVerdict::Failed { error, .. } = verdict { Some(error) } else { None },
             failures: after.health.consecutive_failures,
             pause: after.health.not_before.map(|until| until - NOW),
             disabled: after.disabled,
@@ -372,15 +372,18 @@ mod tests {
         assert!((80 * HOUR_MS..84 * HOUR_MS).contains(&now), "{now}");
         assert_eq!(next_attempt_at(12, now, 0), None);
         assert_eq!(next_attempt_at(1, 0, u8::MAX), Some(6_000));
-        let verdict = Verdict::Failed { error: AttemptError::Http, pause: Pause::Until(NOW + DAY_MS) };
+        let verdict =
+            HealthVerdict::Failed { error: AttemptError::Http, pause: EndpointPause::Until(NOW + DAY_MS) };
         assert_eq!(delivery_after(12, verdict, NOW, 0), (DeliveryStatus::Failed, None));
     }
 
-    const FAILED: Verdict = Verdict::Failed { error: AttemptError::Connect, pause: Pause::None };
-    const OVERLOADED: Verdict = Verdict::Failed { error: AttemptError::Http, pause: Pause::Overloaded };
+    const FAILED: HealthVerdict =
+        HealthVerdict::Failed { error: AttemptError::Connect, pause: EndpointPause::None };
+    const OVERLOADED: HealthVerdict =
+        HealthVerdict::Failed { error: AttemptError::Http, pause: EndpointPause::Overloaded };
 
-    fn ended(verdict: Verdict, now: i64) -> Ended {
-        Ended { began: now, ended: now, verdict, failure: None }
+    fn ended(verdict: HealthVerdict, now: i64) -> AttemptEnd {
+        AttemptEnd { began: now, ended: now, verdict, failure: None }
     }
 
     #[test]
@@ -401,7 +404,7 @@ mod tests {
         assert_eq!(pauses, [30, 60, 120, 240, 480, 900, 900]);
         let late = after(&health, &ended(FAILED, FAILING_FOR_MS + 1));
         assert_eq!(late.disabled, Some("failures_5d"));
-        let well = after(&late.health, &ended(Verdict::Delivered, FAILING_FOR_MS + 2));
+        let well = after(&late.health, &ended(HealthVerdict::Delivered, FAILING_FOR_MS + 2));
         assert_eq!(
             (well.health.consecutive_failures, well.health.not_before, well.disabled),
             (0, None, None)
@@ -417,7 +420,7 @@ mod tests {
         }
         assert_eq!((health.consecutive_failures, health.not_before), (1, Some(NOW + 60_000)));
         // One that began before the others failed arrives: it ends no pause.
-        let older = Ended { began: NOW - 10, ..ended(Verdict::Delivered, NOW + 5) };
+        let older = AttemptEnd { began: NOW - 10, ..ended(HealthVerdict::Delivered, NOW + 5) };
         let after_older = after(&health, &older).health;
         assert_eq!((after_older.consecutive_failures, after_older.not_before), (0, Some(NOW + 60_000)));
         let again = after(&health, &ended(OVERLOADED, NOW + 60_000)).health;
@@ -429,11 +432,11 @@ mod tests {
         let health = Health { consecutive_failures: 9, first_failure_at: Some(0), ..Health::default() };
         let unchanged = After { health: health.clone(), disabled: None };
         assert_eq!(after_replay(&health, &ended(FAILED, NOW)), unchanged);
-        let asked = Verdict::Failed { error: AttemptError::Http, pause: Pause::Until(NOW + 1) };
+        let asked = HealthVerdict::Failed { error: AttemptError::Http, pause: EndpointPause::Until(NOW + 1) };
         let paused = Health { not_before: Some(NOW + 1), ..health.clone() };
         assert_eq!(after_replay(&health, &ended(asked, NOW)).health, paused);
-        assert_eq!(after_replay(&health, &ended(Verdict::Delivered, NOW)).health, health);
-        assert_eq!(after_replay(&health, &ended(Verdict::Gone, NOW)).disabled, Some("gone_410"));
+        assert_eq!(after_replay(&health, &ended(HealthVerdict::Delivered, NOW)).health, health);
+        assert_eq!(after_replay(&health, &ended(HealthVerdict::Gone, NOW)).disabled, Some("gone_410"));
     }
 
     /// The rules once more, as short as they can be told.
@@ -446,26 +449,26 @@ mod tests {
     }
 
     impl Model {
-        fn ends(&mut self, began: i64, now: i64, verdict: Verdict) -> Option<&'static str> {
+        fn ends(&mut self, began: i64, now: i64, verdict: HealthVerdict) -> Option<&'static str> {
             let (is_gone, pause) = match verdict {
-                Verdict::Delivered => {
+                HealthVerdict::Delivered => {
                     let alone_until = if began < self.failed_at { self.alone_until } else { 0 };
                     *self = Model { failed_at: self.failed_at, alone_until, ..Model::default() };
                     return None;
                 }
-                Verdict::Gone => (true, Pause::None),
-                Verdict::Failed { pause, .. } => (false, pause),
+                HealthVerdict::Gone => (true, EndpointPause::None),
+                HealthVerdict::Failed { pause, .. } => (false, pause),
             };
             let was_alone = now < self.alone_until;
             let since = *self.failing_since.get_or_insert(now);
             self.failed_at = now;
-            if let Pause::Until(asked) = pause {
+            if let EndpointPause::Until(asked) = pause {
                 self.alone_until = self.alone_until.max(asked);
             }
             if !was_alone {
                 self.failures += 1;
                 let seconds = |first: i64, n: i64| (first << n.min(5)).min(900);
-                if pause == Pause::Overloaded {
+                if pause == EndpointPause::Overloaded {
                     self.alone_until = self.alone_until.max(now + 1_000 * seconds(60, self.failures - 1));
                 }
                 if self.failures >= 10 {
@@ -498,22 +501,22 @@ mod tests {
         }
     }
 
-    fn verdicts() -> impl Strategy<Value = Verdict> {
+    fn verdicts() -> impl Strategy<Value = HealthVerdict> {
         let asked = (0..2 * DAY_MS).prop_map(|ms| {
             let until = retry_at(&(ms / 1_000).to_string(), NOW).map_or(0, |at| at - NOW);
-            Verdict::Failed { error: AttemptError::Http, pause: Pause::Until(until) }
+            HealthVerdict::Failed { error: AttemptError::Http, pause: EndpointPause::Until(until) }
         });
         prop_oneof![
-            3 => Just(Verdict::Delivered),
+            3 => Just(HealthVerdict::Delivered),
             12 => Just(FAILED),
             6 => Just(OVERLOADED),
             3 => asked,
-            1 => Just(Verdict::Gone),
+            1 => Just(HealthVerdict::Gone),
         ]
     }
 
     /// How long after the one before an attempt ends, how long it took, what came of it, and whether the host restarts after it.
-    fn steps() -> impl Strategy<Value = Vec<(i64, i64, Verdict, bool)>> {
+    fn steps() -> impl Strategy<Value = Vec<(i64, i64, HealthVerdict, bool)>> {
         let wait = prop_oneof![Just(0_i64), 0..1_000_i64, 0..2 * HOUR_MS, 0..2 * DAY_MS];
         proptest::collection::vec((wait, 0..15_000_i64, verdicts(), any::<bool>()), 1..60)
     }
@@ -528,12 +531,12 @@ mod tests {
             for (wait, took, verdict, restarts) in history {
                 now += wait;
                 let verdict = match verdict {
-                    Verdict::Failed { error, pause: Pause::Until(ms) } => {
-                        Verdict::Failed { error, pause: Pause::Until(now + ms) }
+                    HealthVerdict::Failed { error, pause: EndpointPause::Until(ms) } => {
+                        HealthVerdict::Failed { error, pause: EndpointPause::Until(now + ms) }
                     }
                     other => other,
                 };
-                let attempt = Ended { began: now - took, ended: now, verdict, failure: None };
+                let attempt = AttemptEnd { began: now - took, ended: now, verdict, failure: None };
                 let decided = after(&health, &attempt);
                 prop_assert_eq!(decided.disabled, model.ends(now - took, now, verdict));
                 health = decided.health;

@@ -22,5 +22,6 @@ mod secrets;
 pub mod sign;
 pub mod stream;
 pub mod subscription;
+pub mod subscription_update;
 pub mod test_event;
 pub mod view;

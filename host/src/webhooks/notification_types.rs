@@ -172,7 +172,7 @@ fn above(name: &str) -> impl Iterator<Item = &str> {
 
 /// What one subscription wants.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wanted {
+pub struct SubscriptionFilter {
     /// The webhook's id.
     pub id: String,
     /// Kinds and patterns: an event is wanted that one of them names.
@@ -208,7 +208,7 @@ struct Subscription {
 
 impl Matcher {
     /// The matcher of these subscriptions, whose ids are different.
-    pub fn new(all: &[Wanted]) -> Matcher {
+    pub fn new(all: &[SubscriptionFilter]) -> Matcher {
         let mut matcher = Matcher {
             subscriptions: Vec::with_capacity(all.len()),
             by_id: HashMap::with_capacity(all.len()),
@@ -297,12 +297,12 @@ impl Subscription {
 mod tests {
     use super::*;
 
-    fn wanted(id: &str, event_types: &[&str]) -> Wanted {
-        Wanted {
+    fn wanted(id: &str, event_types: &[&str]) -> SubscriptionFilter {
+        SubscriptionFilter {
             id: id.to_owned(),
             event_types: event_types.iter().map(|text| (*text).to_owned()).collect(),
             families: Family::ALL.iter().map(|family| family.as_str().to_owned()).collect(),
-            ..Wanted::default()
+            ..SubscriptionFilter::default()
         }
     }
 
@@ -398,11 +398,15 @@ mod tests {
         let ids = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
         let all = wanted("all", &["*"]);
         let matcher = Matcher::new(&[
-            Wanted { id: "backfill".to_owned(), include_backfill: true, ..all.clone() },
-            Wanted { id: "bound".to_owned(), bound_to: ids(&["conn_2"]), ..all.clone() },
-            Wanted { id: "connections".to_owned(), connection_ids: ids(&["conn_1"]), ..all.clone() },
-            Wanted { id: "tasks".to_owned(), families: ids(&["tasks"]), ..all.clone() },
-            Wanted { id: "nothing".to_owned(), families: Vec::new(), ..all.clone() },
+            SubscriptionFilter { id: "backfill".to_owned(), include_backfill: true, ..all.clone() },
+            SubscriptionFilter { id: "bound".to_owned(), bound_to: ids(&["conn_2"]), ..all.clone() },
+            SubscriptionFilter {
+                id: "connections".to_owned(),
+                connection_ids: ids(&["conn_1"]),
+                ..all.clone()
+            },
+            SubscriptionFilter { id: "tasks".to_owned(), families: ids(&["tasks"]), ..all.clone() },
+            SubscriptionFilter { id: "nothing".to_owned(), families: Vec::new(), ..all.clone() },
             all,
         ]);
         let of = |kind, connection_id, origin| {

@@ -17,7 +17,7 @@ const MAX_PREVIOUS: usize = 10;
 
 /// An earlier secret.
 #[derive(Serialize, Deserialize)]
-struct Previous {
+struct SealedPreviousSecret {
     secret: String,
     /// It signs until then, in milliseconds since 1970.
     until: i64,
@@ -50,7 +50,7 @@ pub fn set_headers(app: &App, w: &mut Webhook, headers: &BTreeMap<String, String
 pub fn begin(app: &App, w: &mut Webhook, given: Option<String>) -> Result<String> {
     let secret = chosen(app, given)?;
     w.secret = app.keyring.seal(&place("secret", &w.id), secret.as_bytes())?;
-    w.previous_secrets = sealed(app, "previous_secrets", &w.id, &Vec::<Previous>::new())?;
+    w.previous_secrets = sealed(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
     Ok(secret)
 }
 
@@ -63,11 +63,12 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
         return Ok(secret);
     }
     let now = app.now();
-    let mut previous: Vec<Previous> = opened(app, "previous_secrets", (&w.id, &w.previous_secrets))?;
+    let mut previous: Vec<SealedPreviousSecret> =
+        opened(app, "previous_secrets", (&w.id, &w.previous_secrets))?;
     previous.retain(|p| p.until > now && p.secret != secret);
     if grace_s > 0 {
         let present = String::from_utf8_lossy(&present).into_owned();
-        previous.insert(0, Previous { secret: present, until: now + grace_s * 1_000 });
+        previous.insert(0, SealedPreviousSecret { secret: present, until: now + grace_s * 1_000 });
         previous.truncate(MAX_PREVIOUS);
     }
     w.secret = app.keyring.seal(&place("secret", &w.id), secret.as_bytes())?;

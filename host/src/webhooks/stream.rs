@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::app::App;
 use crate::app::event_log::check_position;
-use crate::webhooks::events::{self, Filter, WHOLE_AT_A_TIME, Wish};
+use crate::webhooks::events::{self, EventLogFilter, EventRequest, WHOLE_AT_A_TIME};
 
 /// Entries of the log that one look reads, without what they hold.
 const PAGE: i64 = 100;
@@ -36,7 +36,7 @@ const WITHOUT_KEY: &str = ": the API key is not valid any more\n\n";
 pub struct EventStream {
     app: App,
     key: Arc<ApiKey>,
-    filter: Filter,
+    filter: EventLogFilter,
     /// Everything up to here was sent, or is not for the client.
     position: i64,
     /// The sequence that the client was told last: with it the client comes back.
@@ -59,13 +59,13 @@ pub struct EventStream {
 }
 
 /// What a stream sends next.
-enum Piece {
+enum StreamChunk {
     Next(Bytes),
     Last(Bytes),
 }
 
 /// What the log has for a stream.
-enum Read {
+enum LogRead {
     Events(Bytes),
     /// Nothing in what was looked at, and there is more to look at.
     More,
@@ -78,10 +78,15 @@ impl EventStream {
     ///
     /// # Errors
     /// 429 where the key, its application or the host has as many streams as it may, 409 `sync_reset_required` where the log does not
-    /// hold everything after the position, and the errors of a `Filter`.
-    pub async fn open(app: &App, key: Arc<ApiKey>, wish: &Wish, after: Option<i64>) -> Result<EventStream> {
+    /// hold everything after the position, and the errors of a `EventLogFilter`.
+    pub async fn open(
+        app: &App,
+        key: Arc<ApiKey>,
+        wish: &EventRequest,
+        after: Option<i64>,
+    ) -> Result<EventStream> {
         let room = take_room(app, &key)?;
-        let filter = Filter::new(app, &key, wish).await?;
+        let filter = EventLogFilter::new(app, &key, wish).await?;
         // Before the log is read: what is written after that is a signal.
         let grown = app.db.wakes().growth_of(&key.tenant.application_id);
         let last = log::last_sequence(app.db.reader(), &key.tenant).await?;
@@ -113,33 +118,33 @@ impl EventStream {
         futures::stream::unfold(Some(self), |stream| async move {
             let mut stream = stream?;
             match stream.next().await {
-                Piece::Next(bytes) => Some((Ok::<_, Infallible>(bytes), Some(stream))),
-                Piece::Last(bytes) => Some((Ok(bytes), None)),
+                StreamChunk::Next(bytes) => Some((Ok::<_, Infallible>(bytes), Some(stream))),
+                StreamChunk::Last(bytes) => Some((Ok(bytes), None)),
             }
         })
     }
 
-    async fn next(&mut self) -> Piece {
+    async fn next(&mut self) -> StreamChunk {
         if !self.has_begun {
             self.has_begun = true;
             // A client whose first connection breaks before its first event comes back with this position, and misses nothing.
-            return Piece::Next(format!("retry: 1000\nid: {}\n\n", self.position).into());
+            return StreamChunk::Next(format!("retry: 1000\nid: {}\n\n", self.position).into());
         }
         loop {
             let (is_draining, now) = (*self.draining.borrow(), Instant::now());
             if is_draining || now >= self.ends_at {
-                return Piece::Last(Bytes::from_static(AGAIN.as_bytes()));
+                return StreamChunk::Last(Bytes::from_static(AGAIN.as_bytes()));
             }
             if now >= self.beat_at {
                 return self.beat(now).await;
             }
             let lane = self.lane.clone();
             match lane.scope(self.read()).await {
-                Ok(Read::Events(bytes)) => return Piece::Next(bytes),
+                Ok(LogRead::Events(bytes)) => return StreamChunk::Next(bytes),
                 // Others have their turn.
-                Ok(Read::More) => tokio::task::yield_now().await,
-                Ok(Read::Nothing) => self.wait(now).await,
-                Ok(Read::Overtaken) => return Piece::Last(Bytes::from_static(OVERTAKEN.as_bytes())),
+                Ok(LogRead::More) => tokio::task::yield_now().await,
+                Ok(LogRead::Nothing) => self.wait(now).await,
+                Ok(LogRead::Overtaken) => return StreamChunk::Last(Bytes::from_static(OVERTAKEN.as_bytes())),
                 Err(e) => return failed(&e),
             }
         }
@@ -147,20 +152,20 @@ impl EventStream {
 
     /// A sign of life, where the key is still valid. It tells how far the log was looked through, so that a client that asks for rare
     /// events does not come back with a position that is long forgotten.
-    async fn beat(&mut self, now: Instant) -> Piece {
+    async fn beat(&mut self, now: Instant) -> StreamChunk {
         self.beat_at = now + self.app.config.event_streams.beat_every;
         let (reader, key) = (self.app.db.reader(), &self.key);
         let lane = self.lane.clone();
         match lane.scope(api_keys::find(reader, &key.tenant, None, &key.id)).await {
             Ok(Some(key)) if is_valid(&key, self.app.now()) => {}
-            Ok(_) => return Piece::Last(Bytes::from_static(WITHOUT_KEY.as_bytes())),
+            Ok(_) => return StreamChunk::Last(Bytes::from_static(WITHOUT_KEY.as_bytes())),
             Err(e) => return failed(&e.into()),
         }
         if self.position == self.told {
-            return Piece::Next(Bytes::from_static(b":\n\n"));
+            return StreamChunk::Next(Bytes::from_static(b":\n\n"));
         }
         self.told = self.position;
-        Piece::Next(format!(":\nid: {}\n\n", self.told).into())
+        StreamChunk::Next(format!(":\nid: {}\n\n", self.told).into())
     }
 
     /// Waits until there may be something to do.
@@ -175,7 +180,7 @@ impl EventStream {
         }
     }
 
-    async fn read(&mut self) -> Result<Read> {
+    async fn read(&mut self) -> Result<LogRead> {
         if self.next_ids.is_empty()
             && let Some(read) = self.look().await?
         {
@@ -186,7 +191,7 @@ impl EventStream {
         let entries = log::whole_by_ids(reader, tenant, &ids).await?;
         // Asked for after the entries: what was above it then was there to be read before.
         if log::floor(reader, tenant).await? > self.position {
-            return Ok(Read::Overtaken);
+            return Ok(LogRead::Overtaken);
         }
         // A resource that is too large for an event is read all the same.
         let held: usize = entries.iter().filter_map(|entry| entry.resource.as_deref()).map(str::len).sum();
@@ -209,24 +214,24 @@ impl EventStream {
             true => 1,
             false => (self.batch * 2).min(WHOLE_AT_A_TIME),
         };
-        Ok(Read::Events(text.into()))
+        Ok(LogRead::Events(text.into()))
     }
 
     /// Looks for the events that come next. None: there are some.
-    async fn look(&mut self) -> Result<Option<Read>> {
+    async fn look(&mut self) -> Result<Option<LogRead>> {
         let (reader, tenant) = (self.app.db.reader(), &self.key.tenant);
         // Every entry up to this number is there to be read: whoever writes holds the application's row from taking a number to the commit.
         let last = log::last_sequence(reader, tenant).await?;
         if last < self.position {
             // The database was put back to an earlier state: numbers that were told are given out again (`check_position`).
-            return Ok(Some(Read::Overtaken));
+            return Ok(Some(LogRead::Overtaken));
         }
         if last == self.position {
-            return Ok(Some(Read::Nothing));
+            return Ok(Some(LogRead::Nothing));
         }
         let mut lines = log::light_after(reader, tenant, self.position, PAGE).await?;
         if log::floor(reader, tenant).await? > self.position {
-            return Ok(Some(Read::Overtaken));
+            return Ok(Some(LogRead::Overtaken));
         }
         let is_end = events::is_end(&lines, PAGE, last);
         lines.retain(|line| line.sequence <= last);
@@ -238,7 +243,7 @@ impl EventStream {
             return Ok(None);
         }
         self.position = self.looked_to;
-        Ok(Some(if is_end { Read::Nothing } else { Read::More }))
+        Ok(Some(if is_end { LogRead::Nothing } else { LogRead::More }))
     }
 }
 
@@ -262,9 +267,9 @@ fn is_valid(key: &ApiKey, now: i64) -> bool {
 }
 
 /// The store does not answer now: the client comes back in a moment, and goes on where it was.
-fn failed(e: &base::error::Error) -> Piece {
+fn failed(e: &base::error::Error) -> StreamChunk {
     tracing::warn!(error = ?e, "an event stream ends");
-    Piece::Last(Bytes::from_static(AGAIN.as_bytes()))
+    StreamChunk::Last(Bytes::from_static(AGAIN.as_bytes()))
 }
 
 /// Appends an event. Its text is one line; should it have more, each of them is one of `data`.

@@ -6,27 +6,23 @@ use base::error::{Code, Error, Result, not_found, refuse};
 use base::ids::{self, Kind};
 use base::input::merge_patch::{self, Write};
 use base::input::validate::fault;
-use model::webhook::{DisabledReason, PayloadMode, WebhookStatus, WebhookSubscription};
-use serde_json::{Map, Value, json};
+use model::webhook::{PayloadMode, WebhookStatus, WebhookSubscription};
+use serde_json::{Map, Value};
 use storage::api_keys::ApiKey;
 use storage::jobs::{self, NewJob};
 use storage::wakes::JobClass;
 use storage::webhooks::{Webhook, feeds};
-use storage::{Tx, job_claims, log, webhooks as table};
+use storage::{Tx, job_claims, webhooks as table};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::webhooks::{input, reactivation, secrets, view};
-use crate::writes::etag::Expected;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::webhooks::{input, secrets, view};
+use crate::writes::etag::ExpectedEtag;
 
 /// Most subscriptions of an application.
 const MAX: i64 = 10_000;
 /// How often a change is tried again that another one came before.
-const TRIES: usize = 5;
-/// Fields that say what is sent, and where: who sets one of them must be allowed to read what is sent.
-const REACH: [&str; 5] = ["url", "eventTypes", "connectionIds", "includeBackfill", "payloadMode"];
-/// Fields that say which events are sent.
-const FILTERS: [&str; 3] = ["eventTypes", "connectionIds", "includeBackfill"];
+pub const TRIES: usize = 5;
 
 /// Whether the key sees a subscription: one that is bound to connections sees those that are told of these connections alone.
 fn may_see(key: &ApiKey, w: &Webhook) -> bool {
@@ -67,8 +63,8 @@ pub async fn create(
     key: &ApiKey,
     mut input: Map<String, Value>,
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     // Nothing is there to be rotated.
     input::options(&mut input)?;
     let write = merge_patch::over(&WebhookSubscription::default(), &Value::Null, input, &[])?;
@@ -132,7 +128,7 @@ fn empty(app: &App, key: &ApiKey) -> Webhook {
 }
 
 /// Puts what was written into a subscription, apart from its URL, its secret and its headers.
-fn fill(app: &App, w: &mut Webhook, write: Write<WebhookSubscription>) -> Result<()> {
+pub fn fill(app: &App, w: &mut Webhook, write: Write<WebhookSubscription>) -> Result<()> {
     let body = write.body;
     w.description = body.description;
     w.metadata = write.metadata.unwrap_or_else(|| w.metadata.clone());
@@ -156,8 +152,8 @@ async fn insert(
     app: &App,
     (mut new, secret): (Webhook, &str),
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let now = app.now();
     feeds::note_change(tx, &new.tenant).await?;
     if table::count(&mut *tx, &new.tenant).await? >= MAX {
@@ -171,7 +167,7 @@ async fn insert(
     let fanout =
         NewJob { kind: "fanout", key: &new.tenant.application_id, target: "", ..deliveries(&new, None) };
     jobs::enqueue(tx, &fanout, now).await?;
-    let answer = Answer::created(view::written(app, &new, Some(secret), warnings)?)
+    let answer = StoredResponse::created(view::written(app, &new, Some(secret), warnings)?)
         .etag(&new.etag)
         .header("location", format!("/v1/webhooks/{}", new.id));
     attempt.store(tx, &app.keyring, &answer, now).await?;
@@ -192,187 +188,20 @@ pub fn deliveries(w: &Webhook, due_at: Option<i64>) -> NewJob<'_> {
     }
 }
 
-/// How the status of a subscription changes.
-#[derive(Clone, Copy, PartialEq)]
-enum Turn {
-    /// Not, or to one in which nothing has to be done.
-    None,
-    /// On from where it was paused.
-    Resumed,
-    /// From now on.
-    Restarted,
-    /// What waits is given up.
-    Stopped,
-}
-
-/// A change that is not written yet.
-#[derive(Clone)]
-struct Planned {
-    before: Webhook,
-    after: Webhook,
-    /// A new secret, to be shown once.
-    secret: Option<String>,
-    warnings: Vec<Value>,
-    turn: Turn,
-    has_other_filters: bool,
-    /// Earlier failures of the endpoint count for nothing.
-    is_forgiven: bool,
-    /// Up to here the log is forgotten.
-    floor: i64,
-}
-
-/// Changes a subscription, pauses, resumes or disables it, or gives it another secret.
-pub async fn update(
-    app: &App,
-    key: &ApiKey,
-    id: &str,
-    (input, expected): (Map<String, Value>, Expected),
-    strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let _one = app.locks.lock(&format!("webhook:{id}")).await;
-    for _ in 0..TRIES {
-        let before = find(app, key, id).await?;
-        expected.check(&before.etag)?;
-        let planned = plan(app, key, before, input.clone(), strict).await?;
-        if planned.turn == Turn::Restarted {
-            reactivation::give_up(app, &planned.before).await?;
-        }
-        let (held, attempt) = (app.clone(), attempt.clone());
-        let written: Result<Option<Answer>> =
-            app.db.write(move |tx| Box::pin(async move { write(tx, &held, planned, &attempt).await })).await;
-        // None: another host changed it meanwhile, so the change is made again on what there is now.
-        if let Some(answer) = written? {
-            return Ok(answer);
-        }
-    }
-    Err(too_busy())
-}
-
-fn too_busy() -> Error {
-    refuse(Code::Overloaded, "the webhook is being changed all the time; try again")
-}
-
-async fn plan(
-    app: &App,
-    key: &ApiKey,
-    before: Webhook,
-    mut input: Map<String, Value>,
-    strict: bool,
-) -> Result<Planned> {
-    let options = input::options(&mut input)?;
-    let write = merge_patch::over(&view::body(app, &before)?, &view::json(app, &before)?, input, &[])?;
-    let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
-    let is_new = |field: &str| write.changed.iter().any(|f| f == field);
-    let has_other_filters = FILTERS.into_iter().any(is_new);
-    let turn = if is_new("status") { turn(before.status, write.body.status)? } else { Turn::None };
-    let is_forgiven =
-        is_new("url") || turn == Turn::Restarted || (is_new("status") && before.status == write.body.status);
-    input::check(&write.body)?;
-    let mut after = before.clone();
-    if REACH.into_iter().any(is_new) {
-        input::check_scopes(&write.body.event_types, key)?;
-        after.families = input::families(key);
-    }
-    if is_new("connectionIds") {
-        let bound_to = if before.bound_to.is_empty() { &key.connection_ids } else { &before.bound_to };
-        input::check_connections(app, &key.tenant, &write.body.connection_ids, bound_to).await?;
-    }
-    if is_new("url") {
-        warnings.extend(input::set_url(app, &mut after, &write.body.url).await?);
-    }
-    if is_new("headers") {
-        secrets::set_headers(app, &mut after, &write.body.headers)?;
-    }
-    let given = write.body.secret.clone();
-    let secret = match options.rotate_secret || given.is_some() {
-        true => Some(secrets::rotate(app, &mut after, given, options.secret_grace_seconds)?),
-        false => None,
-    };
-    let mut floor = 0;
-    if turn == Turn::Resumed {
-        floor = log::floor(app.db.reader(), &before.tenant).await?;
-        warnings.extend((before.cursor < floor).then(|| missed("status")));
-    }
-    fill(app, &mut after, write)?;
-    if turn != Turn::None {
-        after.disabled_reason = (turn == Turn::Stopped).then_some(DisabledReason::Manual);
-    }
-    if after != before || turn != Turn::None || is_forgiven {
-        // Later than before on every clock: whoever works on it sees by this that it is another.
-        after.updated_at = app.now().max(before.updated_at + 1);
-        after.etag = view::etag(&after);
-    }
-    Ok(Planned { before, after, secret, warnings, turn, has_other_filters, is_forgiven, floor })
-}
-
-/// What follows from setting the status.
-fn turn(before: WebhookStatus, wanted: WebhookStatus) -> Result<Turn> {
-    match (before, wanted) {
-        (_, WebhookStatus::Failing) => Err(fault("status", "must be active, paused or disabled")),
-        (_, WebhookStatus::Disabled) => Ok(Turn::Stopped),
-        (WebhookStatus::Disabled, _) => Ok(Turn::Restarted),
-        (WebhookStatus::Paused, _) => Ok(Turn::Resumed),
-        _ => Ok(Turn::None),
-    }
-}
-
-fn missed(field: &str) -> Value {
-    let message = "it was paused for longer than events are kept: the oldest of what it missed is not sent";
-    json!({ "code": "events_missed", "message": message, "target": field, "field": field })
-}
-
-/// Writes a change and its answer; none when the subscription is not as it was when the change was planned.
-async fn write(tx: &mut Tx, app: &App, planned: Planned, attempt: &Attempt) -> Result<Option<Answer>> {
-    let (before, after, now) = (&planned.before, &planned.after, app.now());
-    if after != before {
-        let looked_at = feeds::note_change(tx, &after.tenant).await?;
-        if planned.turn == Turn::Restarted && !reactivation::step(tx, &after.tenant, &after.id, now).await? {
-            return Ok(None);
-        }
-        if !table::update(tx, after, &before.etag).await? {
-            return Ok(None);
-        }
-        if planned.has_other_filters && before.status == WebhookStatus::Active {
-            table::settle(tx, &after.id, looked_at).await?;
-        }
-        match planned.turn {
-            Turn::Resumed => table::resume(tx, &after.id, planned.floor).await?,
-            Turn::Restarted => table::restart(tx, &after.id).await?,
-            Turn::None | Turn::Stopped => {}
-        }
-        if planned.is_forgiven {
-            table::forgive(tx, &after.id).await?;
-            job_claims::begin_slow(tx, &format!("deliver:{}", after.id)).await?;
-        }
-        // Without order nothing waits for an earlier event any more.
-        let lets_go = before.ordered && !after.ordered;
-        if planned.turn != Turn::None || planned.is_forgiven || lets_go {
-            jobs::enqueue(tx, &deliveries(after, Some(now)), now).await?;
-        }
-    }
-    let stored = table::find(&mut *tx, &after.tenant, &after.id).await?;
-    let stored = stored.ok_or_else(|| not_found("webhook"))?;
-    let text = view::written(app, &stored, planned.secret.as_deref(), &planned.warnings)?;
-    let answer = Answer::ok(text).etag(&stored.etag);
-    attempt.store(tx, &app.keyring, &answer, now).await?;
-    Ok(Some(answer))
-}
-
 /// Deletes a subscription: what is under way is not written down any more, and nothing more is sent.
 pub async fn delete(
     app: &App,
     key: &ApiKey,
     id: &str,
-    expected: Expected,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    expected: ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("webhook:{id}")).await;
     for _ in 0..TRIES {
         let before = find(app, key, id).await?;
         expected.check(&before.etag)?;
         let (held, attempt, now) = (app.clone(), attempt.clone(), app.now());
-        let deleted: Result<Option<Answer>> = app
+        let deleted: Result<Option<StoredResponse>> = app
             .db
             .write(move |tx| {
                 Box::pin(async move {
@@ -381,7 +210,7 @@ pub async fn delete(
                         return Ok(None);
                     }
                     jobs::remove(tx, &format!("deliver:{}", before.id)).await?;
-                    let answer = Answer::no_content();
+                    let answer = StoredResponse::no_content();
                     attempt.store(tx, &held.keyring, &answer, now).await?;
                     Ok(Some(answer))
                 })
@@ -392,4 +221,9 @@ pub async fn delete(
         }
     }
     Err(too_busy())
+}
+
+/// The refusal of a change before which other changes came each time.
+pub fn too_busy() -> Error {
+    refuse(Code::Overloaded, "the webhook is being changed all the time; try again")
 }

@@ -14,8 +14,8 @@ use storage::{Tx, jobs};
 use tokio::time::{Instant, sleep};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
-use crate::app::stored_response::Answer;
+use crate::app::event_log::{self, NewLogEntry, Origin};
+use crate::app::stored_response::StoredResponse;
 use crate::webhooks::{deliveries, input, notification_types, subscription};
 
 /// How often the delivery is looked at: at first, and later, while a slow endpoint is waited for.
@@ -24,14 +24,14 @@ const LONGEST_STEP: Duration = Duration::from_millis(250);
 
 /// Sends the event `webhook.test` to a subscription and waits for the first attempt. Answers the delivery, also when the attempt failed or
 /// has not ended in time. The delivery is then tried again like any other.
-pub async fn send(app: &App, key: &ApiKey, webhook_id: &str) -> Result<Answer> {
+pub async fn send(app: &App, key: &ApiKey, webhook_id: &str) -> Result<StoredResponse> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     input::check_active(webhook.status)?;
     let (held, id) = (app.clone(), webhook.id.clone());
     let sequence: Result<i64> =
         app.db.write(move |tx| Box::pin(async move { write(tx, &held, &webhook).await })).await;
     let delivery = first_attempt(app, &id, sequence?).await?;
-    Ok(Answer::ok(deliveries::json(&id, &delivery)?))
+    Ok(StoredResponse::ok(deliveries::json(&id, &delivery)?))
 }
 
 /// Writes the event with its delivery, which is due at once. Returns the number of the event.
@@ -60,8 +60,8 @@ async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
 }
 
 /// The line of the log. The id of the webhook says who gets it.
-fn note(webhook: &Webhook) -> Note {
-    Note {
+fn note(webhook: &Webhook) -> NewLogEntry {
+    NewLogEntry {
         connection_id: None,
         entry_type: notification_types::TEST.to_owned(),
         change_type: "state",

@@ -5,18 +5,18 @@ use storage::items::Item;
 
 /// Which version of a resource a change is based on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedEtag {
     /// No etag was sent, or `*`: the last write wins.
     // Contract, Cross-cutting rules 3: a mutation "should" carry one.
     Anything,
     OneOf(Vec<String>),
 }
 
-impl Expected {
+impl ExpectedEtag {
     /// Refuses a stale etag, telling the current one.
     pub fn check(&self, current: &str) -> Result<()> {
         match self {
-            Expected::OneOf(etags) if !etags.iter().any(|e| e == current) => Err(stale(current)),
+            ExpectedEtag::OneOf(etags) if !etags.iter().any(|e| e == current) => Err(stale(current)),
             _ => Ok(()),
         }
     }
@@ -24,8 +24,8 @@ impl Expected {
     /// The provider's own version to insist on: only where the caller insisted on ours.
     pub fn provider_etag(&self, item: &Item) -> Option<String> {
         match self {
-            Expected::Anything => None,
-            Expected::OneOf(_) => item.provider_etag.clone(),
+            ExpectedEtag::Anything => None,
+            ExpectedEtag::OneOf(_) => item.provider_etag.clone(),
         }
     }
 }

@@ -2,10 +2,10 @@
 
 use storage::items::Item;
 
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::local_copy::render;
 
 /// The answer of a write on one resource: its text, its etag, its status.
-pub fn answer(status: u16, item: &Item, warnings: &[serde_json::Value]) -> Answer {
-    Answer::json(status, render::item(item, warnings, false)).etag(&item.etag)
+pub fn answer(status: u16, item: &Item, warnings: &[serde_json::Value]) -> StoredResponse {
+    StoredResponse::json(status, render::item(item, warnings, false)).etag(&item.etag)
 }

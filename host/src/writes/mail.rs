@@ -14,56 +14,56 @@ use storage::{Tx, log};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::provider_call::fetch;
-use crate::connections::request_context::Asker;
-use crate::local_copy::change::{Place, Superseded};
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::change::{CopyLocation, SupersededRecords};
 use crate::local_copy::mail::host_fields;
-use crate::local_copy::mail::render_content::Content;
+use crate::local_copy::mail::render_content::MessageContent;
 use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::{render, upsert};
 use crate::writes::reconcile::{READ_AGAIN, write_round};
-use crate::writes::response::{Change, place};
+use crate::writes::response::{ResponseChange, place};
 
 /// What the client is told in the end.
 #[derive(Clone)]
-pub enum Told {
+pub enum MailResponseView {
     Gone,
     /// The message of this source.
     Item {
-        named: Named,
-        change: Arc<Change>,
+        named: MessageKey,
+        change: Arc<ResponseChange>,
     },
     /// The draft of this source.
     Draft {
-        named: Named,
-        change: Arc<Change>,
-        written: Arc<Written>,
+        named: MessageKey,
+        change: Arc<ResponseChange>,
+        written: Arc<DraftRemainder>,
     },
 }
 
 /// What the author of a draft wrote that no provider keeps, or that is not kept here.
-pub struct Written {
+pub struct DraftRemainder {
     pub own: Vec<(&'static str, serde_json::Value)>,
-    pub content: Content,
+    pub content: MessageContent,
 }
 
 /// Which message a write is about.
 #[derive(Clone, Default)]
-pub struct Named {
+pub struct MessageKey {
     /// Our id; none for a message that is new.
     id: Option<String>,
     /// What the provider calls it.
     source_id: String,
 }
 
-impl Named {
+impl MessageKey {
     pub fn of(item: Option<&Item>) -> Self {
         match item {
-            Some(item) => Named { id: Some(item.id.clone()), source_id: item.source_id.clone() },
-            None => Named::default(),
+            Some(item) => MessageKey { id: Some(item.id.clone()), source_id: item.source_id.clone() },
+            None => MessageKey::default(),
         }
     }
 
@@ -80,25 +80,25 @@ impl Named {
     }
 }
 
-impl Told {
+impl MailResponseView {
     /// `item`: the message that is changed; none for a new one.
-    pub fn item(item: Option<&Item>, change: Change) -> Self {
-        Told::Item { named: Named::of(item), change: Arc::new(change) }
+    pub fn item(item: Option<&Item>, change: ResponseChange) -> Self {
+        MailResponseView::Item { named: MessageKey::of(item), change: Arc::new(change) }
     }
 }
 
 /// Stores what became of a message, and the answer that shows it.
 pub async fn commit(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     mutated: Mutated,
     mut as_of: i64,
-    told: Told,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    told: MailResponseView,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let told = completed(told, &mutated)?;
-    let mut sources = prepared(Kind::EmailMessage, mutated.sources);
+    let mut sources = prepared(ResourceKind::EmailMessage, mutated.sources);
     for round in 0..=READ_AGAIN {
         // In the end what others stored stands, and the next pull reads what this write left behind.
         let is_last = round == READ_AGAIN;
@@ -115,19 +115,24 @@ pub async fn commit(
 }
 
 /// The answer where the provider had nothing to do.
-pub async fn nothing(app: &App, connection: &Connection, told: Told, attempt: &Attempt) -> Result<Answer> {
+pub async fn nothing(
+    app: &App,
+    connection: &Connection,
+    told: MailResponseView,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let stored = store(app, connection, (Vec::new(), i64::MAX, true), told, attempt).await?;
     Ok(stored.map_err(|_| anyhow::anyhow!("nothing supersedes an empty write"))?)
 }
 
 /// The answer is about what the provider says that the call was about, under the name that it has now.
-fn completed(told: Told, mutated: &Mutated) -> Result<Told> {
-    let (Named { id, source_id }, change, written) = match told {
-        Told::Gone => return Ok(Told::Gone),
-        Told::Item { named, change } => (named, change, None),
-        Told::Draft { named, change, written } => (named, change, Some(written)),
+fn completed(told: MailResponseView, mutated: &Mutated) -> Result<MailResponseView> {
+    let (MessageKey { id, source_id }, change, written) = match told {
+        MailResponseView::Gone => return Ok(MailResponseView::Gone),
+        MailResponseView::Item { named, change } => (named, change, None),
+        MailResponseView::Draft { named, change, written } => (named, change, Some(written)),
     };
-    let mut change = Change {
+    let mut change = ResponseChange {
         status: change.status,
         metadata: change.metadata.clone(),
         warnings: change.warnings.clone(),
@@ -144,22 +149,22 @@ fn completed(told: Told, mutated: &Mutated) -> Result<Told> {
         }
         (None, None) => source_id,
     };
-    let (named, change) = (Named { id, source_id }, Arc::new(change));
+    let (named, change) = (MessageKey { id, source_id }, Arc::new(change));
     Ok(match written {
-        None => Told::Item { named, change },
-        Some(written) => Told::Draft { named, change, written },
+        None => MailResponseView::Item { named, change },
+        Some(written) => MailResponseView::Draft { named, change, written },
     })
 }
 
 /// The sources as the provider has them now; those that it does not tell come with the next pull.
 async fn read_again(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    sources: Vec<Prepared>,
-) -> Vec<Prepared> {
+    sources: Vec<NormalizedRecord>,
+) -> Vec<NormalizedRecord> {
     let wanted = sources.iter().filter(|s| !s.items.is_empty());
-    let reference = |s: &Prepared| MessageRef { source: s.source_id.clone(), hint: None };
+    let reference = |s: &NormalizedRecord| MessageRef { source: s.source_id.clone(), hint: None };
     let args = MessagesGet { messages: wanted.map(reference).collect(), ..MessagesGet::default() };
     let read: Result<Sources> = fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await;
     let read = match read {
@@ -169,7 +174,7 @@ async fn read_again(
             return Vec::new();
         }
     };
-    let mut again = prepared(Kind::EmailMessage, read.sources);
+    let mut again = prepared(ResourceKind::EmailMessage, read.sources);
     for source in &mut again {
         let before = sources.iter().find(|s| s.source_id == source.source_id);
         source.previous_id = before.and_then(|s| s.previous_id.clone());
@@ -182,11 +187,11 @@ async fn read_again(
 async fn store(
     app: &App,
     connection: &Connection,
-    (sources, as_of, is_last): (Vec<Prepared>, i64, bool),
-    told: Told,
-    attempt: &Attempt,
-) -> Result<Result<Answer, Superseded>> {
-    let place = Place { origin: Origin::Api, ..place(connection, Kind::EmailMessage, "") };
+    (sources, as_of, is_last): (Vec<NormalizedRecord>, i64, bool),
+    told: MailResponseView,
+    attempt: &IdempotentAttempt,
+) -> Result<Result<StoredResponse, SupersededRecords>> {
+    let place = CopyLocation { origin: Origin::Api, ..place(connection, ResourceKind::EmailMessage, "") };
     let (app, attempt) = (app.clone(), attempt.clone());
     let db = app.db.clone();
     db.write(move |tx| {
@@ -197,9 +202,11 @@ async fn store(
                 return Ok(Err(superseded));
             }
             let answer = match told {
-                Told::Gone => Answer::no_content(),
-                Told::Item { named, change } => shown(tx, &app, (&lock, &place), &named, &change).await?,
-                Told::Draft { named, change, written } => {
+                MailResponseView::Gone => StoredResponse::no_content(),
+                MailResponseView::Item { named, change } => {
+                    shown(tx, &app, (&lock, &place), &named, &change).await?
+                }
+                MailResponseView::Draft { named, change, written } => {
                     shown_draft(tx, &app, (&lock, &place), (&named, &change), &written).await?
                 }
             };
@@ -214,18 +221,18 @@ async fn store(
 async fn shown(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
-    named: &Named,
-    change: &Change,
-) -> Result<Answer> {
+    (lock, place): (&ConnectionLock, &CopyLocation),
+    named: &MessageKey,
+    change: &ResponseChange,
+) -> Result<StoredResponse> {
     let mut item = named.find(tx, lock).await?;
     if let Some(metadata) = &change.metadata {
         item = upsert::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
     }
     let mut answer =
-        Answer::json(change.status, render::item(&item, &change.warnings, false)).etag(&item.etag);
+        StoredResponse::json(change.status, render::item(&item, &change.warnings, false)).etag(&item.etag);
     if change.status == 201 {
-        answer = answer.header("location", Kind::of(&item)?.path(&item));
+        answer = answer.header("location", ResourceKind::of(&item)?.path(&item));
     }
     Ok(answer)
 }
@@ -234,10 +241,10 @@ async fn shown(
 async fn shown_draft(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
-    (named, change): (&Named, &Change),
-    written: &Written,
-) -> Result<Answer> {
+    (lock, place): (&ConnectionLock, &CopyLocation),
+    (named, change): (&MessageKey, &ResponseChange),
+    written: &DraftRemainder,
+) -> Result<StoredResponse> {
     let mut item = named.find(tx, lock).await?;
     if let Some(metadata) = &change.metadata {
         item = upsert::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
@@ -249,9 +256,9 @@ async fn shown_draft(
         &change.warnings,
         false,
     )?;
-    let mut answer = Answer::json(change.status, text).etag(&item.etag);
+    let mut answer = StoredResponse::json(change.status, text).etag(&item.etag);
     if change.status == 201 {
-        answer = answer.header("location", Kind::EmailDraft.path(&item));
+        answer = answer.header("location", ResourceKind::EmailDraft.path(&item));
     }
     Ok(answer)
 }
@@ -262,7 +269,7 @@ pub async fn of_source<'l>(
     lock: &'l ConnectionLock,
     source_id: &str,
 ) -> Result<Locked<'l, Item>> {
-    let family = Kind::EmailMessage.family();
+    let family = ResourceKind::EmailMessage.family();
     let found = items::lock_of_source(tx, lock, family, "", source_id).await?;
     found.into_iter().find(|i| i.deleted_at.is_none()).ok_or_else(|| not_found("message"))
 }

@@ -5,9 +5,9 @@ use model::tasks::{ChecklistItem, Task, TaskLink};
 use storage::Tx;
 use storage::items::{self, Item};
 
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::local_copy::task_parts::STEP;
-use crate::writes::response::Change;
+use crate::writes::response::ResponseChange;
 
 /// The part that a write was about: of which kind, and the provider's id of it, unless our id is known.
 #[derive(Clone, Debug)]
@@ -17,7 +17,12 @@ pub struct PartName {
 }
 
 /// The answer that shows one part of a stored task.
-pub async fn part_shown(tx: &mut Tx, item: &Item, name: &PartName, change: &Change) -> Result<Answer> {
+pub async fn part_shown(
+    tx: &mut Tx,
+    item: &Item,
+    name: &PartName,
+    change: &ResponseChange,
+) -> Result<StoredResponse> {
     let parts = items::parts_of(&mut *tx, &item.id).await?;
     let found = parts.into_iter().find(|p| p.kind == name.kind && p.external_id == name.external_id);
     let part =
@@ -30,7 +35,7 @@ pub async fn part_shown(tx: &mut Tx, item: &Item, name: &PartName, change: &Chan
         }
         _ => (serde_json::to_string(link_of(&task, &part.id)?)?, None),
     };
-    let answer = Answer::json(change.status, text).warned(&change.warnings);
+    let answer = StoredResponse::json(change.status, text).warned(&change.warnings);
     Ok(match etag {
         Some(etag) => answer.etag(&etag),
         None => answer,

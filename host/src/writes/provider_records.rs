@@ -9,11 +9,11 @@ use storage::items::Item;
 
 use crate::app::App;
 use crate::connections;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::normalize::Aside;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::normalize::MessageSideData;
 
 pub fn reference(item: &Item) -> MessageRef {
     let wanted = wanted(item);
@@ -21,34 +21,34 @@ pub fn reference(item: &Item) -> MessageRef {
 }
 
 /// What the connector is asked with.
-pub fn wanted(item: &Item) -> Wanted {
-    Wanted {
+pub fn wanted(item: &Item) -> MessageToFetch {
+    MessageToFetch {
         id: item.id.clone(),
         connection_id: item.connection_id.clone(),
         source_id: item.source_id.clone(),
-        hint: Aside::of(item.aside.as_deref()).hint,
+        hint: MessageSideData::of(item.aside.as_deref()).hint,
     }
 }
 
 /// The whole message as it is stored.
-pub async fn raw(app: &App, asker: &Asker, connection: &Connection, item: &Item) -> Result<Blob> {
+pub async fn raw(app: &App, asker: &RequestContext, connection: &Connection, item: &Item) -> Result<Blob> {
     content(app, asker, connection, "messages.raw", &message_ref(item)).await
 }
 
 pub(crate) fn message_ref(item: &Item) -> MessageRef {
-    MessageRef { source: item.source_id.clone(), hint: Aside::of(item.aside.as_deref()).hint }
+    MessageRef { source: item.source_id.clone(), hint: MessageSideData::of(item.aside.as_deref()).hint }
 }
 
 pub(crate) async fn content<A: serde::Serialize + Sync>(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     name: &'static str,
     args: &A,
 ) -> Result<Blob> {
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name };
-    let options = Options { request_id: asker.request_id.clone(), ..Options::default() };
-    let target = Target::of(app, connection)?;
+    let options = CallOptions { request_id: asker.request_id.clone(), ..CallOptions::default() };
+    let target = CallTarget::of(app, connection)?;
     let reply: std::result::Result<Reply<Content>, runtime::Error> =
         call::run(app, &target, op, args, options).await;
     let reply = match reply {
@@ -62,7 +62,7 @@ pub(crate) async fn content<A: serde::Serialize + Sync>(
 
 /// A message to ask for.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct MessageToFetch {
     pub id: String,
     pub connection_id: String,
     pub source_id: String,

@@ -14,138 +14,138 @@ use storage::{Tx, log};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::provider_call::{fetch, mutate};
-use crate::connections::request_context::Asker;
-use crate::local_copy::change::{Place, Superseded};
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::change::{CopyLocation, SupersededRecords};
 use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::superseded::note_superseded;
 use crate::local_copy::upsert;
 use crate::writes::etag::stale;
-use crate::writes::open_collection::Opened;
-use crate::writes::response::{Change, shown, stored};
+use crate::writes::open_collection::OpenCollection;
+use crate::writes::response::{ResponseChange, shown, stored};
 
 /// Times that the provider is asked again.
 pub const READ_AGAIN: usize = 3;
 
 /// A write that the provider has done.
-pub struct Done {
+pub struct ProviderWrite {
     pub mutated: Mutated,
     /// The log's last sequence before the provider was asked.
     pub as_of: i64,
 }
 
-impl Done {
+impl ProviderWrite {
     /// There was nothing to be done at the provider.
-    pub fn nothing(external_id: &str) -> Done {
+    pub fn nothing(external_id: &str) -> ProviderWrite {
         let mutated = Mutated { item: Some(external_id.to_owned()), ..Mutated::default() };
-        Done { mutated, as_of: i64::MAX }
+        ProviderWrite { mutated, as_of: i64::MAX }
     }
 }
 
 /// Has the provider do it.
 pub async fn done<A: Serialize + Sync>(
     app: &App,
-    opened: &Opened,
-    asker: &Asker,
-    attempt: &Attempt,
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    attempt: &IdempotentAttempt,
     op: &'static str,
     args: &A,
-) -> Result<Done> {
+) -> Result<ProviderWrite> {
     let as_of = log::last_sequence(app.db.resources(), &asker.tenant).await?;
     let op = (opened.kind.surface(), op);
     let mutated = mutate(app, &opened.connection, asker, attempt, op, args).await?;
-    Ok(Done { mutated, as_of })
+    Ok(ProviderWrite { mutated, as_of })
 }
 
 /// What the client is told in the end.
 #[derive(Clone)]
-enum Told {
+enum ResponseView {
     Gone {
         warnings: Arc<Vec<Value>>,
     },
     Item {
         external_id: String,
-        change: Arc<Change>,
+        change: Arc<ResponseChange>,
     },
     /// A part of it.
     Part {
         external_id: String,
         part: crate::writes::part_response::PartName,
-        change: Arc<Change>,
+        change: Arc<ResponseChange>,
     },
 }
 
 /// Stores what became of an item, and the answer that shows it.
 pub async fn commit(
     app: &App,
-    opened: &Opened,
-    asker: &Asker,
-    mut done: Done,
-    mut change: Change,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    mut done: ProviderWrite,
+    mut change: ResponseChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for warning in std::mem::take(&mut done.mutated.warnings) {
         change.warnings.push(serde_json::to_value(warning)?);
     }
     let external_id = done.mutated.item.take().unwrap_or_default();
-    let told = Told::Item { external_id, change: Arc::new(change) };
+    let told = ResponseView::Item { external_id, change: Arc::new(change) };
     settle(app, opened, asker, done, told, attempt).await
 }
 
 /// Stores what became of an item, and the answer that shows one part of it.
 pub async fn commit_part(
     app: &App,
-    opened: &Opened,
-    asker: &Asker,
-    mut done: Done,
-    (part, mut change): (crate::writes::part_response::PartName, Change),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    mut done: ProviderWrite,
+    (part, mut change): (crate::writes::part_response::PartName, ResponseChange),
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for warning in std::mem::take(&mut done.mutated.warnings) {
         change.warnings.push(serde_json::to_value(warning)?);
     }
     let external_id = done.mutated.item.take().unwrap_or_default();
-    let told = Told::Part { external_id, part, change: Arc::new(change) };
+    let told = ResponseView::Part { external_id, part, change: Arc::new(change) };
     settle(app, opened, asker, done, told, attempt).await
 }
 
 /// Stores that an item is gone.
 pub async fn commit_deletion(
     app: &App,
-    opened: &Opened,
-    asker: &Asker,
-    done: Done,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    settle(app, opened, asker, done, Told::Gone { warnings: Arc::default() }, attempt).await
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    done: ProviderWrite,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    settle(app, opened, asker, done, ResponseView::Gone { warnings: Arc::default() }, attempt).await
 }
 
 /// The same, and the client is told what the provider warned of: with 200, because 204 has no room for it.
 // Contract silent: what a deletion answers, and how a warning of it is told.
 pub async fn commit_warned_deletion(
     app: &App,
-    opened: &Opened,
-    asker: &Asker,
-    mut done: Done,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    mut done: ProviderWrite,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let mut warnings = Vec::new();
     for warning in std::mem::take(&mut done.mutated.warnings) {
         warnings.push(serde_json::to_value(warning)?);
     }
-    settle(app, opened, asker, done, Told::Gone { warnings: Arc::new(warnings) }, attempt).await
+    settle(app, opened, asker, done, ResponseView::Gone { warnings: Arc::new(warnings) }, attempt).await
 }
 
 async fn settle(
     app: &App,
-    opened: &Opened,
-    asker: &Asker,
-    done: Done,
-    told: Told,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    done: ProviderWrite,
+    told: ResponseView,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let mut as_of = done.as_of;
     let mut sources = prepared(opened.kind, done.mutated.sources);
     for round in 0..=READ_AGAIN {
@@ -164,7 +164,12 @@ async fn settle(
 }
 
 /// The sources as the provider has them now; those that it does not tell are left out, and come with the next pull.
-async fn read_again(app: &App, opened: &Opened, asker: &Asker, names: &[String]) -> Vec<Prepared> {
+async fn read_again(
+    app: &App,
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    names: &[String],
+) -> Vec<NormalizedRecord> {
     let mut found = Vec::new();
     for name in names {
         match read_source(app, opened, asker, name).await {
@@ -176,7 +181,12 @@ async fn read_again(app: &App, opened: &Opened, asker: &Asker, names: &[String])
 }
 
 /// A source as the provider has it now; one that is gone says so.
-async fn read_source(app: &App, opened: &Opened, asker: &Asker, source_id: &str) -> Result<Vec<Source>> {
+async fn read_source(
+    app: &App,
+    opened: &OpenCollection,
+    asker: &RequestContext,
+    source_id: &str,
+) -> Result<Vec<Source>> {
     let args = SourceRef {
         collection: opened.collection.external_id.clone(),
         source: source_id.to_owned(),
@@ -197,7 +207,13 @@ pub fn gone(source_id: &str) -> Source {
 }
 
 /// The provider had another version: read it, so that the caller gets the etag that is true now.
-pub async fn conflict(app: &App, asker: &Asker, opened: &Opened, item: &Item, e: Error) -> Error {
+pub async fn conflict(
+    app: &App,
+    asker: &RequestContext,
+    opened: &OpenCollection,
+    item: &Item,
+    e: Error,
+) -> Error {
     if e.code() != Some(Code::StaleEtag) {
         return e;
     }
@@ -212,10 +228,15 @@ pub async fn conflict(app: &App, asker: &Asker, opened: &Opened, item: &Item, e:
 }
 
 /// Stores the version that the provider has of an item (or of its series), and returns its etag.
-async fn reread(app: &App, asker: &Asker, opened: &Opened, item: &Item) -> Result<Option<String>> {
+async fn reread(
+    app: &App,
+    asker: &RequestContext,
+    opened: &OpenCollection,
+    item: &Item,
+) -> Result<Option<String>> {
     let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
     let sources = prepared(opened.kind, read_source(app, opened, asker, &item.source_id).await?);
-    let place = Place { origin: Origin::Provider, ..opened.place() };
+    let place = CopyLocation { origin: Origin::Provider, ..opened.place() };
     let app = app.clone();
     // An instance that only its series knows has no row: its id goes on after the series'.
     let id = item.id.splitn(3, '_').take(2).collect::<Vec<_>>().join("_");
@@ -238,9 +259,9 @@ async fn reread(app: &App, asker: &Asker, opened: &Opened, item: &Item) -> Resul
 pub(crate) async fn write_round(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
-    (sources, as_of, is_last): (&[Prepared], i64, bool),
-) -> Result<Option<Superseded>> {
+    (lock, place): (&ConnectionLock, &CopyLocation),
+    (sources, as_of, is_last): (&[NormalizedRecord], i64, bool),
+) -> Result<Option<SupersededRecords>> {
     let superseded = upsert::apply_read(tx, app, (lock, place), sources, as_of).await?.superseded;
     if superseded.is_empty() {
         return Ok(None);
@@ -255,11 +276,11 @@ pub(crate) async fn write_round(
 /// An error: superseded, as `write_round` says it.
 async fn store(
     app: &App,
-    opened: &Opened,
-    (sources, as_of, is_last): (Vec<Prepared>, i64, bool),
-    told: Told,
-    attempt: &Attempt,
-) -> Result<Result<Answer, Superseded>> {
+    opened: &OpenCollection,
+    (sources, as_of, is_last): (Vec<NormalizedRecord>, i64, bool),
+    told: ResponseView,
+    attempt: &IdempotentAttempt,
+) -> Result<Result<StoredResponse, SupersededRecords>> {
     let (app, place, attempt) = (app.clone(), opened.place(), attempt.clone());
     app.clone()
         .db
@@ -271,12 +292,12 @@ async fn store(
                     return Ok(Err(superseded));
                 }
                 let answer = match told {
-                    Told::Gone { warnings } if warnings.is_empty() => Answer::no_content(),
-                    Told::Gone { warnings } => Answer::ok("{}").warned(&warnings),
-                    Told::Item { external_id, change } => {
+                    ResponseView::Gone { warnings } if warnings.is_empty() => StoredResponse::no_content(),
+                    ResponseView::Gone { warnings } => StoredResponse::ok("{}").warned(&warnings),
+                    ResponseView::Item { external_id, change } => {
                         shown(tx, &app, (&lock, &place), &external_id, &change).await?
                     }
-                    Told::Part { external_id, part, change } => {
+                    ResponseView::Part { external_id, part, change } => {
                         let item = stored(tx, &app, (&lock, &place), &external_id, &change).await?;
                         crate::writes::part_response::part_shown(tx, &item, &part, &change).await?
                     }

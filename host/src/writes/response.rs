@@ -12,15 +12,15 @@ use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::local_copy::change::Place;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::local_copy::change::CopyLocation;
 use crate::local_copy::normalize::prepared;
 use crate::local_copy::{collection_counts, render, upsert};
 
 /// What the answer to the client needs beside the provider's.
 #[derive(Clone)]
-pub struct Change {
+pub struct ResponseChange {
     pub status: u16,
     /// Ours alone; none: as it is.
     pub metadata: Option<BTreeMap<String, String>>,
@@ -28,8 +28,8 @@ pub struct Change {
 }
 
 /// Where a write of ours is stored: a collection, or with an empty `parent_id` the connection itself.
-pub fn place(connection: &Connection, kind: Kind, parent_id: &str) -> Place {
-    Place {
+pub fn place(connection: &Connection, kind: ResourceKind, parent_id: &str) -> CopyLocation {
+    CopyLocation {
         tenant: connection.tenant.clone(),
         connection_id: connection.id.clone(),
         kind,
@@ -41,11 +41,11 @@ pub fn place(connection: &Connection, kind: Kind, parent_id: &str) -> Place {
 /// Stores what became of a resource that nobody else can have changed meanwhile, and answers with it.
 pub async fn commit(
     app: &App,
-    place: Place,
+    place: CopyLocation,
     mutated: Mutated,
-    mut change: Change,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    mut change: ResponseChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let sources = prepared(place.kind, mutated.sources);
     for warning in mutated.warnings {
         change.warnings.push(serde_json::to_value(warning)?);
@@ -69,16 +69,16 @@ pub async fn commit(
 pub async fn shown(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &Place),
+    (lock, place): (&ConnectionLock, &CopyLocation),
     external_id: &str,
-    change: &Change,
-) -> Result<Answer> {
+    change: &ResponseChange,
+) -> Result<StoredResponse> {
     let item = stored(tx, app, (lock, place), external_id, change).await?;
     let text = match place.kind.is_collection() {
         true => collection_counts::printed(app, tx, &place.tenant, &item, &change.warnings, false).await?,
         false => render::item(&item, &change.warnings, false),
     };
-    let mut answer = Answer::json(change.status, text).etag(&item.etag);
+    let mut answer = StoredResponse::json(change.status, text).etag(&item.etag);
     if change.status == 201 {
         answer = answer.header("location", place.kind.path(&item));
     }
@@ -89,9 +89,9 @@ pub async fn shown(
 pub async fn stored<'l>(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&'l ConnectionLock, &Place),
+    (lock, place): (&'l ConnectionLock, &CopyLocation),
     external_id: &str,
-    change: &Change,
+    change: &ResponseChange,
 ) -> Result<Locked<'l, Item>> {
     let (kind, noun) = (place.kind.as_str(), place.kind.noun());
     let found = items::lock_by_external_id(tx, lock, kind, &place.parent_id, external_id).await?;

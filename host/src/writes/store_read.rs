@@ -8,12 +8,12 @@ use storage::log;
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::isolate::apply_isolated;
-use crate::local_copy::mail::normalize::Aside;
+use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::Prepared;
+use crate::local_copy::record::NormalizedRecord;
 use crate::writes::response::place;
 
 /// Keeps what was read, if nobody wrote in the meantime. Where all of it is here already: the rows of these sources, in their order.
@@ -23,12 +23,12 @@ pub async fn keep(
     sources: Vec<Source>,
     as_of: i64,
 ) -> Result<Option<Vec<Item>>> {
-    let place = crate::local_copy::change::Place {
+    let place = crate::local_copy::change::CopyLocation {
         origin: Origin::Provider,
-        ..place(connection, Kind::EmailMessage, "")
+        ..place(connection, ResourceKind::EmailMessage, "")
     };
     let (tenant, bytes) = (&connection.tenant.application_id, size(&sources));
-    let mut sources = app.compute.run(tenant, bytes, || prepared(Kind::EmailMessage, sources)).await;
+    let mut sources = app.compute.run(tenant, bytes, || prepared(ResourceKind::EmailMessage, sources)).await;
     let names: Vec<String> = sources.iter().map(|source| source.source_id.clone()).collect();
     let stored = items::of_sources(app.db.reader(), &connection.tenant, &connection.id, &names).await?;
     sources.retain(|source| !is_as_stored(source, &stored));
@@ -50,10 +50,11 @@ pub async fn keep(
 }
 
 /// The same was told before of the only item of the source, and nothing else since.
-pub(crate) fn is_as_stored(source: &Prepared, stored: &[Item]) -> bool {
+pub(crate) fn is_as_stored(source: &NormalizedRecord, stored: &[Item]) -> bool {
     let known = stored.iter().find(|item| item.source_id == source.source_id);
     let (Some(known), [fresh]) = (known, source.items.as_slice()) else { return false };
-    let (was, is) = (Aside::of(known.aside.as_deref()), Aside::of(fresh.aside.as_deref()));
+    let (was, is) =
+        (MessageSideData::of(known.aside.as_deref()), MessageSideData::of(fresh.aside.as_deref()));
     source.error.is_none()
         && source.previous_id.is_none()
         && known.external_id == fresh.external_id
@@ -64,7 +65,7 @@ pub(crate) fn is_as_stored(source: &Prepared, stored: &[Item]) -> bool {
 }
 
 /// The log's last sequence: what is read after it is newer than what it tells.
-pub async fn now(app: &App, asker: &Asker) -> Result<i64> {
+pub async fn now(app: &App, asker: &RequestContext) -> Result<i64> {
     Ok(log::last_sequence(app.db.reader(), &asker.tenant).await?)
 }
 

@@ -5,7 +5,7 @@ use harness::{Actor, TestServer};
 use model::wire::{Item, JsonText, Source};
 use serde_json::{Value, json};
 use storage::dialect::Dialect;
-use switchboard::app::resource_kind::Kind;
+use switchboard::app::resource_kind::ResourceKind;
 use switchboard::local_copy::normalize::prepared;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
@@ -179,7 +179,8 @@ fn hostile_items_are_prepared_alone() {
             ..Source::default()
         };
         let good = event("RRULE:FREQ=DAILY;COUNT=2");
-        let all = prepared(Kind::Event, vec![source("a", &good), source("b", &body), source("c", &good)]);
+        let all =
+            prepared(ResourceKind::Event, vec![source("a", &good), source("b", &body), source("c", &good)]);
         let is_good = |n: usize| all[n].error.is_none() && all[n].items.len() == 1;
         assert!(is_good(0) && is_good(2), "{body}");
         assert!(all[1].error.is_some() != (all[1].items.len() == 1), "{body}: {:?}", all[1]);

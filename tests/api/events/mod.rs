@@ -11,7 +11,7 @@ use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey};
 use switchboard::app::App;
-use switchboard::app::event_log::{Note, Origin, append};
+use switchboard::app::event_log::{NewLogEntry, Origin, append};
 use switchboard::retention;
 
 const DAY_MS: i64 = 86_400_000;
@@ -34,8 +34,8 @@ async fn key_of(server: &TestServer, api: &Actor) -> ApiKey {
 }
 
 /// Something that happened to a task.
-fn task(id: &str) -> Note {
-    Note {
+fn task(id: &str) -> NewLogEntry {
+    NewLogEntry {
         connection_id: Some("conn_a".to_owned()),
         entry_type: "task.created".to_owned(),
         change_type: "created",
@@ -50,8 +50,8 @@ fn task(id: &str) -> Note {
 }
 
 /// The same of another type, and of a connection or of none.
-fn of_type(entry_type: &str, connection_id: Option<&str>) -> Note {
-    Note {
+fn of_type(entry_type: &str, connection_id: Option<&str>) -> NewLogEntry {
+    NewLogEntry {
         connection_id: connection_id.map(str::to_owned),
         entry_type: entry_type.to_owned(),
         ..task(&format!("of {entry_type}"))
@@ -59,7 +59,7 @@ fn of_type(entry_type: &str, connection_id: Option<&str>) -> Note {
 }
 
 /// Writes events in one transaction; the sequence of the first.
-async fn write(app: &App, tenant: &Tenant, notes: Vec<Note>) -> i64 {
+async fn write(app: &App, tenant: &Tenant, notes: Vec<NewLogEntry>) -> i64 {
     let (held, tenant) = (app.clone(), tenant.clone());
     let written: base::error::Result<i64> =
         app.db.write(move |tx| Box::pin(async move { append(tx, &held, &tenant, notes).await })).await;
@@ -124,7 +124,8 @@ async fn types_and_connections_are_filters() {
     let tenant = key_of(&server, &api).await.tenant;
     let connection = api.connect_account("alice").await;
     let begin = api.get("/v1/events").send().await.expect(200)["last_sequence"].as_i64().expect("a position");
-    let backfill = Note { origin: Origin::Backfill, ..of_type("email.draft.created", Some(&connection)) };
+    let backfill =
+        NewLogEntry { origin: Origin::Backfill, ..of_type("email.draft.created", Some(&connection)) };
     let notes = vec![
         of_type("calendar.event.updated", Some(&connection)),
         of_type("calendar.updated", Some("conn_a")),

@@ -9,7 +9,7 @@ use reqwest::Response;
 use serde_json::{Value, json};
 use storage::sql::query;
 use switchboard::retention;
-use switchboard::webhooks::events::Wish;
+use switchboard::webhooks::events::EventRequest;
 use switchboard::webhooks::stream::EventStream;
 use tokio::time::timeout;
 
@@ -234,7 +234,8 @@ async fn a_slow_reader_costs_no_memory() {
         write(&server.app, &key.tenant, vec![note]).await;
     }
     write(&server.app, &key.tenant, small(64)).await;
-    let stream = EventStream::open(&server.app, key, &Wish::default(), Some(0)).await.expect("there is room");
+    let stream =
+        EventStream::open(&server.app, key, &EventRequest::default(), Some(0)).await.expect("there is room");
     let mut pieces = Box::pin(stream.pieces());
     let mut counts = Vec::new();
     while counts.iter().sum::<usize>() < 135 {
@@ -255,7 +256,7 @@ async fn a_stream_that_is_overtaken_is_told() {
     let api = server.client().await;
     let key = Arc::new(key_of(&server, &api).await);
     write(&server.app, &key.tenant, (0..150).map(|n| task(&format!("{n}"))).collect()).await;
-    let stream = EventStream::open(&server.app, key.clone(), &Wish::default(), Some(0)).await;
+    let stream = EventStream::open(&server.app, key.clone(), &EventRequest::default(), Some(0)).await;
     let mut pieces = Box::pin(stream.expect("there is room").pieces());
     for _ in 0..3 {
         pieces.next().await.expect("it goes on").expect("a piece");
@@ -280,7 +281,8 @@ async fn a_stream_ends_when_the_database_was_put_back() {
     let api = server.client().await;
     let key = Arc::new(key_of(&server, &api).await);
     write(&server.app, &key.tenant, ["a", "b"].map(task).to_vec()).await;
-    let stream = EventStream::open(&server.app, key, &Wish::default(), None).await.expect("there is room");
+    let stream =
+        EventStream::open(&server.app, key, &EventRequest::default(), None).await.expect("there is room");
     let mut pieces = Box::pin(stream.pieces());
     pieces.next().await.expect("the beginning").expect("a piece");
     let put_back = "update applications set last_sequence = last_sequence - 1";

@@ -8,7 +8,7 @@ use base::tenant::Tenant;
 use harness::TestServer;
 use storage::jobs::{self, NewJob};
 use switchboard::app::App;
-use switchboard::job_runner::kind::{JobKind, Next, Turn};
+use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
 use switchboard::jobs::runner;
 use tokio::sync::{Semaphore, watch};
 
@@ -26,11 +26,11 @@ static BEGUN: LazyLock<(Semaphore, Mutex<Vec<String>>)> =
     LazyLock::new(|| (Semaphore::new(0), Mutex::default()));
 static END: Semaphore = Semaphore::const_new(0);
 
-async fn last(turn: &Turn) -> Result<Next> {
+async fn last(turn: &JobRun) -> Result<JobEnd> {
     BEGUN.1.lock().expect("no panic").push(turn.job.tenant.application_id.clone());
     BEGUN.0.add_permits(1);
     END.acquire().await.expect("it is open").forget();
-    Ok(Next::Done)
+    Ok(JobEnd::Done)
 }
 
 async fn enqueue(app: &App, application: &'static str, count: usize, due_at: i64) {

@@ -17,7 +17,7 @@ use storage::hosts;
 use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
 use switchboard::app::App;
-use switchboard::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use switchboard::jobs::{lease, runner, upkeep};
 use switchboard::retention;
 use tokio::sync::{Notify, watch};
@@ -34,8 +34,8 @@ const NOTHING: JobKind = JobKind {
     run: |turn| Box::pin(do_nothing(turn)),
 };
 
-async fn do_nothing(_: &Turn) -> Result<Next> {
-    Ok(Next::Done)
+async fn do_nothing(_: &JobRun) -> Result<JobEnd> {
+    Ok(JobEnd::Done)
 }
 
 /// Enqueues a job that is due now.
@@ -77,7 +77,7 @@ fn error_code(job: &Job) -> Value {
     error["code"].clone()
 }
 
-async fn panic(_: &Turn) -> Result<Next> {
+async fn panic(_: &JobRun) -> Result<JobEnd> {
     panic!("the kind is broken")
 }
 
@@ -107,20 +107,20 @@ async fn a_panic_is_that_jobs_failure() {
     assert_eq!((job.state.as_str(), job.attempts), ("queued", 0));
 }
 
-async fn refused(_: &Turn) -> Result<Next> {
+async fn refused(_: &JobRun) -> Result<JobEnd> {
     Err(refuse(Code::ProviderUnavailable, "the provider is away"))
 }
 
-async fn never_end(_: &Turn) -> Result<Next> {
+async fn never_end(_: &JobRun) -> Result<JobEnd> {
     std::future::pending().await
 }
 
-async fn put_off(turn: &Turn) -> Result<Next> {
-    Ok(Next::PutOff(turn.app.now() + MINUTE_MS))
+async fn put_off(turn: &JobRun) -> Result<JobEnd> {
+    Ok(JobEnd::PutOff(turn.app.now() + MINUTE_MS))
 }
 
-async fn come_again(turn: &Turn) -> Result<Next> {
-    Ok(Next::At(turn.app.now() + MINUTE_MS))
+async fn come_again(turn: &JobRun) -> Result<JobEnd> {
+    Ok(JobEnd::At(turn.app.now() + MINUTE_MS))
 }
 
 #[tokio::test]
@@ -156,9 +156,9 @@ async fn a_turn_ends_as_its_kind_says() {
 
 static RAN: Notify = Notify::const_new();
 
-async fn ring(_: &Turn) -> Result<Next> {
+async fn ring(_: &JobRun) -> Result<JobEnd> {
     RAN.notify_one();
-    Ok(Next::Done)
+    Ok(JobEnd::Done)
 }
 
 const RINGS: JobKind = JobKind { name: "rings", run: |turn| Box::pin(ring(turn)), ..NOTHING };
@@ -167,7 +167,7 @@ const STAYS: JobKind = JobKind { name: "stays", run: |turn| Box::pin(stay(turn))
 static KINDS: [JobKind; 2] = [RINGS, STAYS];
 static STAYED: Notify = Notify::const_new();
 
-async fn stay(_: &Turn) -> Result<Next> {
+async fn stay(_: &JobRun) -> Result<JobEnd> {
     STAYED.notify_one();
     std::future::pending().await
 }

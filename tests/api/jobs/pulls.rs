@@ -11,8 +11,8 @@ use storage::jobs::{self, Job};
 use storage::sql::query;
 use switchboard::app::App;
 use switchboard::app::config::Config;
-use switchboard::app::resource_kind::Kind;
-use switchboard::job_runner::kind::{JobKind, Next, Turn};
+use switchboard::app::resource_kind::ResourceKind;
+use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
 use switchboard::jobs::pull::PULL;
 use switchboard::jobs::runner;
 use tokio::sync::watch;
@@ -47,7 +47,7 @@ impl World {
             "credentials": { "username": "zoe@sandbox.test", "password": "sandbox" } });
         let connection = api.connect(account).await;
         let calendar = api.calendar(&connection, "Shared").await;
-        let surface = Kind::Event.surface().as_str();
+        let surface = ResourceKind::Event.surface().as_str();
         let job = format!("pull:{}:{surface}:{calendar}", text(&connection["id"]));
         let beside = server.beside().await;
         let world = World { server, beside, api, provider, calendar, theirs, job };
@@ -141,10 +141,10 @@ static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 static HAS_READ_A_PART: AtomicBool = AtomicBool::new(false);
 
 /// The first turn is one of a pull, and those after it are put off.
-async fn once(turn: &Turn, has_begun: &AtomicBool) -> Result<Next> {
+async fn once(turn: &JobRun, has_begun: &AtomicBool) -> Result<JobEnd> {
     match has_begun.swap(true, Ordering::Relaxed) {
         false => (PULL.run)(turn).await,
-        true => Ok(Next::PutOff(turn.app.now() + MINUTE_MS)),
+        true => Ok(JobEnd::PutOff(turn.app.now() + MINUTE_MS)),
     }
 }
 

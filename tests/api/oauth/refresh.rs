@@ -12,7 +12,7 @@ use switchboard::connections::credentials::stored;
 use switchboard::connections::new_tokens::Tokens;
 use switchboard::connections::refresh_job::REFRESH;
 use switchboard::connections::revoke_job::REVOKE;
-use switchboard::connections::token_refresh::{Need, tokens};
+use switchboard::connections::token_refresh::{RequiredTokens, tokens};
 use switchboard::job_runner::kind::JobKind;
 use switchboard::jobs::runner;
 
@@ -39,7 +39,7 @@ impl Flow {
 
     /// Asks for a connection's tokens, as a call to its provider does.
     async fn tokens(&self, id: &str) -> Result<Tokens, CredentialsError> {
-        tokens(&self.server.app, &self.row(id).await, Need::default()).await
+        tokens(&self.server.app, &self.row(id).await, RequiredTokens::default()).await
     }
 }
 
@@ -89,7 +89,9 @@ async fn drain(server: &TestServer, kind: JobKind) -> u64 {
 async fn at_once(app: &App, row: &Connection, readers: usize) -> Vec<Result<i64, CredentialsError>> {
     let asked = (0..readers).map(|_| {
         let (app, row) = (app.clone(), row.clone());
-        tokio::spawn(async move { tokens(&app, &row, Need::default()).await.map(|new| new.version) })
+        tokio::spawn(
+            async move { tokens(&app, &row, RequiredTokens::default()).await.map(|new| new.version) },
+        )
     });
     let mut found = Vec::new();
     for reader in asked.collect::<Vec<_>>() {
@@ -182,7 +184,7 @@ async fn caller_that_hangs_up_does_not_cancel() {
     plan(&alice, json!({ "pathPrefix": TOKEN, "heldAnswer": true })).await;
     flow.server.clock.advance_ms(HOUR_MS);
     let app = flow.server.app.clone();
-    let asked = tokio::spawn(async move { tokens(&app, &row, Need::default()).await.map(|_| ()) });
+    let asked = tokio::spawn(async move { tokens(&app, &row, RequiredTokens::default()).await.map(|_| ()) });
     held(&alice).await;
     asked.abort();
     assert!(asked.await.is_err_and(|e| e.is_cancelled()));
@@ -223,7 +225,7 @@ async fn database_failure_after_rotation_is_retried() {
     flow.server.clock.advance_ms(HOUR_MS);
     run(&app, full).await;
     let asking = app.clone();
-    let asked = tokio::spawn(async move { tokens(&asking, &row, Need::default()).await });
+    let asked = tokio::spawn(async move { tokens(&asking, &row, RequiredTokens::default()).await });
     until("a write fails twice", async || (app.metrics.renewals("not_stored") >= 2).then_some(())).await;
     assert!(!asked.is_finished());
     assert_eq!(flow.row(&id).await.credentials_version, 1);
@@ -261,7 +263,7 @@ async fn older_refresh_does_not_overwrite_reauthorization() {
     plan(&alice, json!({ "pathPrefix": TOKEN, "heldAnswer": true })).await;
     flow.server.clock.advance_ms(HOUR_MS);
     let app = flow.server.app.clone();
-    let asked = tokio::spawn(async move { tokens(&app, &row, Need::default()).await });
+    let asked = tokio::spawn(async move { tokens(&app, &row, RequiredTokens::default()).await });
     held(&alice).await;
     assert_eq!(flow.connect(json!({ "connectionId": id }), "alice").await, id);
     let authorized = stored(&flow.server.app, &flow.row(&id).await).expect("credentials");

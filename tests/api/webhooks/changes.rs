@@ -2,7 +2,7 @@
 
 use harness::receiver::Received;
 use serde_json::json;
-use switchboard::app::event_log::{Note, Origin, append};
+use switchboard::app::event_log::{NewLogEntry, Origin, append};
 
 use crate::webhooks::desk::Desk;
 
@@ -28,7 +28,7 @@ pub async fn log_as(desk: &Desk, all: &[(&str, &str)]) {
 }
 
 async fn log_titled(desk: &Desk, all: &[(&str, &str)], title: impl Fn(&str) -> String) {
-    let note = |(resource, entry_type): &(&str, &str)| Note {
+    let note = |(resource, entry_type): &(&str, &str)| NewLogEntry {
         connection_id: Some(desk.connection.clone()),
         entry_type: (*entry_type).to_owned(),
         change_type: "updated",
@@ -40,7 +40,7 @@ async fn log_titled(desk: &Desk, all: &[(&str, &str)], title: impl Fn(&str) -> S
         origin: Origin::Api,
         resource: Some(json!({ "title": title(resource) }).to_string()),
     };
-    let notes: Vec<Note> = all.iter().map(note).collect();
+    let notes: Vec<NewLogEntry> = all.iter().map(note).collect();
     let (app, tenant) = (desk.server.app.clone(), desk.tenant().await);
     let db = app.db.clone();
     let written: base::error::Result<i64> =

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use storage::api_keys;
 use storage::sql::query;
 use switchboard::app::config::Config;
-use switchboard::app::event_log::{Note, Origin, append};
+use switchboard::app::event_log::{NewLogEntry, Origin, append};
 
 /// The event type of the events that a desk creates.
 pub const CREATED: &[&str] = &["calendar.event.created"];
@@ -110,7 +110,7 @@ impl Desk {
 
     /// Logs so many events of this type, each about a calendar event of its own: quicker than to create them through the API.
     pub async fn log_events(&self, count: usize, entry_type: &str) {
-        let note = |n: usize| Note {
+        let note = |n: usize| NewLogEntry {
             connection_id: Some(self.connection.clone()),
             entry_type: entry_type.to_owned(),
             change_type: "created",
@@ -122,7 +122,7 @@ impl Desk {
             origin: Origin::Api,
             resource: Some(json!({ "title": format!("event {n}") }).to_string()),
         };
-        let notes: Vec<Note> = (0..count).map(note).collect();
+        let notes: Vec<NewLogEntry> = (0..count).map(note).collect();
         let (app, tenant) = (self.server.app.clone(), self.tenant().await);
         let db = app.db.clone();
         let written: base::error::Result<i64> =

@@ -35,19 +35,19 @@ const MAX_LOOKUPS: usize = 2;
 /// How long a lookup waits for its turn. After that the site counts as unknown for this request.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
-/// The header `Origin` of a request: the site whose page sends it.
-pub struct Origin {
+/// The header `RequestOrigin` of a request: the site whose page sends it.
+pub struct RequestOrigin {
     /// As it came.
     value: HeaderValue,
     /// Its exact host; none where the origin is not a site's, such as `null`.
     host: Option<String>,
 }
 
-impl Origin {
+impl RequestOrigin {
     /// None: no page of another site sent the request.
-    pub fn of(headers: &HeaderMap) -> Option<Origin> {
+    pub fn of(headers: &HeaderMap) -> Option<RequestOrigin> {
         let value = headers.get(header::ORIGIN)?.clone();
-        Some(Origin { host: api_key::host_of_site(&value), value })
+        Some(RequestOrigin { host: api_key::host_of_site(&value), value })
     }
 }
 
@@ -139,7 +139,7 @@ pub async fn options(
     *response.status_mut() = StatusCode::NO_CONTENT;
     let names: Vec<&str> = methods.iter().map(Method::as_str).collect();
     let is_preflight = headers.contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let Some(origin) = Origin::of(headers).filter(|_| is_preflight) else {
+    let Some(origin) = RequestOrigin::of(headers).filter(|_| is_preflight) else {
         set(&mut response, header::ALLOW, &format!("{}, OPTIONS", names.join(", ")));
         return response;
     };
@@ -155,10 +155,10 @@ pub async fn options(
     response
 }
 
-/// Lets the pages of `readers` read an answer, if one of them asked for it, and tells caches in every case that it depends on `Origin`.
+/// Lets the pages of `readers` read an answer, if one of them asked for it, and tells caches in every case that it depends on `RequestOrigin`.
 pub async fn expose(
     (app, sites): (&App, &Sites),
-    (origin, ip): (Option<Origin>, IpAddr),
+    (origin, ip): (Option<RequestOrigin>, IpAddr),
     readers: &Readers<'_>,
     response: &mut Response,
 ) {
@@ -167,7 +167,7 @@ pub async fn expose(
         // Beside what it depends on already (RFC 9110 section 12.5.5).
         response.headers_mut().append(header::VARY, HeaderValue::from_static("Origin"));
     }
-    let Some(Origin { value, host: Some(host) }) = origin else { return };
+    let Some(RequestOrigin { value, host: Some(host) }) = origin else { return };
     if sites.may_read(app, &host, ip, readers).await {
         response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, value);
         set(response, header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);

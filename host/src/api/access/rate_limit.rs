@@ -16,7 +16,7 @@ const REMEMBERED: usize = 100_000;
 
 /// Budgets by name.
 pub struct RateLimiter {
-    budgets: Mutex<Cache<String, Budget>>,
+    budgets: Mutex<Cache<String, RequestBudget>>,
     window_ms: i64,
 }
 
@@ -43,7 +43,7 @@ pub enum Class {
 }
 
 #[derive(Default)]
-struct Budget {
+struct RequestBudget {
     /// When requests came, oldest first: milliseconds and how many.
     log: VecDeque<(i64, u32)>,
     used: u64,
@@ -86,8 +86,8 @@ impl RateLimiter {
     pub fn take(&self, who: &str, limit: u64, now: i64) -> Standing {
         let open = Standing { limit, remaining: limit, retry_after_s: None };
         let Ok(mut budgets) = self.budgets.lock() else { return open };
-        let found =
-            budgets.get_mut_or_insert_with(who, || Ok::<_, std::convert::Infallible>(Budget::default()));
+        let found = budgets
+            .get_mut_or_insert_with(who, || Ok::<_, std::convert::Infallible>(RequestBudget::default()));
         found.ok().flatten().map_or(open, |mut budget| budget.take(limit, self.window_ms, now))
     }
 
@@ -136,7 +136,7 @@ pub fn site(ip: IpAddr) -> IpAddr {
     }
 }
 
-impl Budget {
+impl RequestBudget {
     fn take(&mut self, limit: u64, window_ms: i64, now: i64) -> Standing {
         while let Some(&(at, n)) = self.log.front() {
             if now - at < window_ms {

@@ -3,7 +3,7 @@
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 
 use crate::api::book::hosts;
-use crate::api::book::subject::{Moved, Subject, Visit};
+use crate::api::book::subject::{BookableEventType, BookingToMove, PageRequest};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::locale::Language;
@@ -29,7 +29,7 @@ pub fn minutes(minutes: i64, texts: &Texts) -> String {
 }
 
 /// The booking that is to be moved, and when it takes place now; rows of a description list.
-pub fn moved(visit: &Visit, subject: &Subject, moved: &Moved) -> Html {
+pub fn moved(visit: &PageRequest, subject: &BookableEventType, moved: &BookingToMove) -> Html {
     let texts = texts(visit.language);
     let mut html = Html::default();
     html.described(texts.what, &subject.bookable.body.title);

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::bookings::{manage_token, policy, state};
 
 /// A booking with its event type as it is now.
-pub struct Booked {
+pub struct BookedEvent {
     /// What its addresses have: `manage_token`.
     pub token: String,
     pub row: BookingRow,
@@ -21,14 +21,14 @@ pub struct Booked {
 
 /// What an invitee does with a booking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum InviteeAction {
     Cancel,
     Move,
 }
 
 /// Why the invitee may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
+pub enum RefusedReason {
     /// It does not take place any more.
     Ended,
     /// The host has not confirmed it.
@@ -39,14 +39,14 @@ pub enum Refused {
     TooLate,
 }
 
-impl Booked {
+impl BookedEvent {
     /// The booking of a token; none where the token is not of this service, or not good any more.
-    pub async fn find(app: &App, token: &str) -> Result<Option<Booked>> {
+    pub async fn find(app: &App, token: &str) -> Result<Option<BookedEvent>> {
         let Some(row) = manage_token::find(app, token).await? else { return Ok(None) };
         let stored = event_types::find(app.db.reader(), &row.tenant, &row.event_type_id).await?;
         let event_type = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
         let body = serde_json::from_str(&row.body)?;
-        Ok(Some(Booked { token: token.to_owned(), row, body, event_type }))
+        Ok(Some(BookedEvent { token: token.to_owned(), row, body, event_type }))
     }
 
     /// What it is called: the event type's title, or the booking's own where that was deleted.
@@ -55,40 +55,42 @@ impl Booked {
     }
 
     /// Why the invitee may not do this at `now`; none: they may. The rules are those that hold where it is done (`cancel`, `reschedule`).
-    pub fn refusal(&self, deed: Deed, now: i64) -> Result<Option<Refused>> {
+    pub fn refusal(&self, deed: InviteeAction, now: i64) -> Result<Option<RefusedReason>> {
         let status = state::named(&self.row.status)?;
         match status {
             BookingStatus::Pending | BookingStatus::Confirmed => {}
-            BookingStatus::Completed => return Ok(Some(Refused::TooLate)),
+            BookingStatus::Completed => return Ok(Some(RefusedReason::TooLate)),
             BookingStatus::Rejected | BookingStatus::Cancelled | BookingStatus::Expired => {
-                return Ok(Some(Refused::Ended));
+                return Ok(Some(RefusedReason::Ended));
             }
         }
         let start_at = self.row.start_at;
         match (deed, &self.event_type) {
-            (Deed::Cancel, event_type) => {
+            (InviteeAction::Cancel, event_type) => {
                 let rules = event_type.as_ref().map(|e| e.cancellation.clone()).unwrap_or_default();
-                why(policy::allows_cancelling(&rules, start_at, now), Refused::TooLate)
+                why(policy::allows_cancelling(&rules, start_at, now), RefusedReason::TooLate)
             }
-            (Deed::Move, Some(event_type)) if event_type.active => {
+            (InviteeAction::Move, Some(event_type)) if event_type.active => {
                 if state::allows_move(status, Party::Invitee).is_err() {
-                    return Ok(Some(Refused::Unconfirmed));
+                    return Ok(Some(RefusedReason::Unconfirmed));
                 }
                 let (rules, count) = (&event_type.reschedule, self.body.reschedule_count);
                 let is_too_often = count >= policy::most_moves(rules);
-                let reason = if is_too_often { Refused::TooOften } else { Refused::TooLate };
+                let reason = if is_too_often { RefusedReason::TooOften } else { RefusedReason::TooLate };
                 why(policy::allows_moving(rules, count, start_at, now), reason)
             }
-            (Deed::Move, _) => Ok(Some(Refused::NotOffered)),
+            (InviteeAction::Move, _) => Ok(Some(RefusedReason::NotOffered)),
         }
     }
 }
 
 /// What a rule says; `otherwise` where it says that it is not possible any more.
-fn why(allowed: Result<()>, otherwise: Refused) -> Result<Option<Refused>> {
+fn why(allowed: Result<()>, otherwise: RefusedReason) -> Result<Option<RefusedReason>> {
     match allowed {
         Ok(()) => Ok(None),
-        Err(Error::Refused(refusal)) if refusal.code == Code::Forbidden => Ok(Some(Refused::NotOffered)),
+        Err(Error::Refused(refusal)) if refusal.code == Code::Forbidden => {
+            Ok(Some(RefusedReason::NotOffered))
+        }
         Err(Error::Refused(_)) => Ok(Some(otherwise)),
         Err(e) => Err(e),
     }

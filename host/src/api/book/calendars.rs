@@ -9,9 +9,9 @@ use itip::Invite;
 use model::Instant;
 use url::form_urlencoded;
 
-use crate::api::book::booked::Booked;
+use crate::api::book::booked::BookedEvent;
 use crate::api::book::choice::Choice;
-use crate::api::book::subject::Visit;
+use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::calendars::calendars;
 use crate::api::book::texts::texts;
 use crate::api::request::request_id::X_REQUEST_ID;
@@ -26,17 +26,17 @@ const OUTLOOK_SITES: [(&str, &str); 2] =
 const GOOGLE: &str = "https://calendar.google.com/calendar/render?";
 
 /// What a calendar is told of a booking.
-struct Entry<'b> {
+struct CalendarEntry<'b> {
     title: &'b str,
     start: Instant,
     end: Instant,
     location: Option<String>,
 }
 
-impl Entry<'_> {
-    fn of(booked: &Booked) -> Entry<'_> {
+impl CalendarEntry<'_> {
+    fn of(booked: &BookedEvent) -> CalendarEntry<'_> {
         let own = booked.body.title.as_str();
-        Entry {
+        CalendarEntry {
             // As invitations have it.
             title: if own.is_empty() { booked.what() } else { own },
             start: Instant::from_millis(booked.row.start_at),
@@ -75,17 +75,17 @@ fn query(fields: &[(&str, &str)], location: Option<&str>) -> String {
 }
 
 /// Whether the booking takes place, or may.
-fn is_standing(booked: &Booked) -> bool {
+fn is_standing(booked: &BookedEvent) -> bool {
     matches!(booked.row.status.as_str(), "pending" | "confirmed")
 }
 
 /// The ways; nothing for a booking that is over or does not take place. Other sites are opened in a tab of their own.
-pub fn ways(visit: &Visit, booked: &Booked) -> Html {
+pub fn ways(visit: &PageRequest, booked: &BookedEvent) -> Html {
     let mut html = Html::default();
     if !is_standing(booked) {
         return html;
     }
-    let (texts, entry) = (calendars(visit.language), Entry::of(booked));
+    let (texts, entry) = (calendars(visit.language), CalendarEntry::of(booked));
     html.raw("<p>").text(texts.add).raw(":</p>\n<ul>\n");
     let google = ("Google Calendar", entry.google());
     let sites = OUTLOOK_SITES.map(|(name, site)| (name, entry.outlook(site)));
@@ -108,12 +108,12 @@ pub fn ways(visit: &Visit, booked: &Booked) -> Html {
 ///
 /// # Errors
 /// `not_found` where the token names no booking.
-pub async fn file(app: &App, visit: &Visit, token: &str) -> Result<Option<Response>> {
-    let booked = Booked::find(app, token).await?.ok_or_else(|| not_found("booking"))?;
+pub async fn file(app: &App, visit: &PageRequest, token: &str) -> Result<Option<Response>> {
+    let booked = BookedEvent::find(app, token).await?.ok_or_else(|| not_found("booking"))?;
     if !is_standing(&booked) && booked.row.status != "completed" {
         return Ok(None);
     }
-    let (texts, entry) = (texts(visit.language), Entry::of(&booked));
+    let (texts, entry) = (texts(visit.language), CalendarEntry::of(&booked));
     let (address, lang) = (app.config.public_address(), visit.language.tag());
     let what_can_be_done = format!("{} / {}", texts.move_booking, texts.cancel_booking);
     let invite = Invite {
@@ -131,7 +131,7 @@ pub async fn file(app: &App, visit: &Visit, token: &str) -> Result<Option<Respon
     Ok(Some(response(visit, itip::entry(&invite))))
 }
 
-fn response(visit: &Visit, text: String) -> Response {
+fn response(visit: &PageRequest, text: String) -> Response {
     let mut response = Response::new(Body::from(text));
     let headers = response.headers_mut();
     for (name, value) in [
@@ -154,10 +154,10 @@ fn response(visit: &Visit, text: String) -> Response {
 mod tests {
     use super::*;
 
-    fn entry(title: &str) -> Entry<'_> {
+    fn entry(title: &str) -> CalendarEntry<'_> {
         let at = |text: &str| text.parse::<Instant>().expect("an instant");
         let (start, end) = (at("2026-03-10T09:00:00Z"), at("2026-03-10T09:30:00Z"));
-        Entry { title, start, end, location: Some("Room 7 & 8".to_owned()) }
+        CalendarEntry { title, start, end, location: Some("Room 7 & 8".to_owned()) }
     }
 
     #[test]

@@ -6,9 +6,9 @@ use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, Quest
 
 use crate::api::book::about;
 use crate::api::book::choice::Choice;
-use crate::api::book::form::{self, Fields};
-use crate::api::book::layout::Page;
-use crate::api::book::subject::{Subject, Visit};
+use crate::api::book::form::{self, FormFields};
+use crate::api::book::layout::HtmlPage;
+use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::locale::dates;
@@ -16,7 +16,7 @@ use crate::locale::html::Html;
 
 /// What stands in the way of a booking.
 #[derive(Clone, Debug)]
-pub struct Fault {
+pub struct FormFault {
     /// The id of the control at fault; none: the booking as a whole.
     pub control: Option<String>,
     pub text: &'static str,
@@ -27,18 +27,18 @@ pub struct Fault {
 }
 
 /// What the form is filled with.
-pub struct Sheet<'a> {
+pub struct BookingFormView<'a> {
     pub start: Instant,
-    pub fields: &'a Fields,
+    pub fields: &'a FormFields,
     /// The form's token.
     pub token: String,
-    pub fault: Option<Fault>,
+    pub fault: Option<FormFault>,
     /// Times to choose from instead of `start`, which is taken. Empty: `start` can be booked, or nothing near it can.
     pub others: Vec<Instant>,
 }
 
 /// The page with the form.
-pub fn page(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Page {
+pub fn page(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> HtmlPage {
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let mut html = Html::default();
     if let Some(fault) = &sheet.fault {
@@ -54,7 +54,7 @@ pub fn page(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Page {
     html.raw("<form method=\"post\" action=\"").text(&visit.choice.standing().link()).raw("\">\n");
     html.html(&controls(visit, subject, sheet));
     html.raw("<button>").text(texts.book).raw("</button>\n</form>\n");
-    let mut page = Page::new(event_type.title.clone(), html).of(event_type);
+    let mut page = HtmlPage::new(event_type.title.clone(), html).of(event_type);
     if sheet.fault.is_none() {
         page = page.with_fact("page", "details").with_fact("start", sheet.start.to_string());
         page = page.with_fact("end", subject.end(sheet.start).to_string());
@@ -69,7 +69,7 @@ pub fn page(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Page {
 }
 
 /// What is wrong, with a link to where.
-fn alert(fault: &Fault, sheet: &Sheet<'_>, texts: &Texts) -> Html {
+fn alert(fault: &FormFault, sheet: &BookingFormView<'_>, texts: &Texts) -> Html {
     // The start has a control only where there are others to choose from.
     let has_control = |id: &&str| *id != form::START || !sheet.others.is_empty();
     let mut html = Html::default();
@@ -87,7 +87,7 @@ fn alert(fault: &Fault, sheet: &Sheet<'_>, texts: &Texts) -> Html {
     html
 }
 
-fn controls(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Html {
+fn controls(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let writer = Writer { texts, sheet };
     let mut html = Html::default();
@@ -113,7 +113,7 @@ fn controls(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Html {
 }
 
 /// The start: fixed, or a choice of others where it is taken.
-fn times(visit: &Visit, subject: &Subject, sheet: &Sheet<'_>) -> Html {
+fn times(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
     let mut html = Html::default();
     if sheet.others.is_empty() {
         hidden(&mut html, form::START, &sheet.start.to_string());
@@ -159,7 +159,7 @@ impl<'a> Input<'a> {
 /// Writes controls with what was filled in before.
 struct Writer<'a> {
     texts: &'static Texts,
-    sheet: &'a Sheet<'a>,
+    sheet: &'a BookingFormView<'a>,
 }
 
 impl Writer<'_> {

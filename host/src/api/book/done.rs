@@ -6,10 +6,10 @@ use model::Instant;
 use model::scheduling::booking::BookingPlace;
 use scheduling::hours::Zone;
 
-use crate::api::book::booked::{Booked, Deed};
+use crate::api::book::booked::{BookedEvent, InviteeAction};
 use crate::api::book::choice::Choice;
-use crate::api::book::layout::Page;
-use crate::api::book::subject::Visit;
+use crate::api::book::layout::HtmlPage;
+use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::api::book::{about, calendars};
@@ -32,11 +32,11 @@ fn is_decoy(app: &App, token: &str) -> bool {
 
 /// The page of a token; none where it is not of this service, or where the booking is not there any more.
 /// `is_new`: the visitor comes from the form.
-pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result<Option<Page>> {
+pub async fn page(app: &App, visit: &PageRequest, token: &str, is_new: bool) -> Result<Option<HtmlPage>> {
     if is_decoy(app, token) {
-        return Ok(Some(Page::message(StatusCode::OK, texts(visit.language).confirmed)));
+        return Ok(Some(HtmlPage::message(StatusCode::OK, texts(visit.language).confirmed)));
     }
-    let Some(booked) = Booked::find(app, token).await? else { return Ok(None) };
+    let Some(booked) = BookedEvent::find(app, token).await? else { return Ok(None) };
     let texts = texts(visit.language);
     let [title, text] = match booked.row.status.as_str() {
         "confirmed" | "completed" => texts.confirmed,
@@ -50,7 +50,7 @@ pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result
         html.raw("<p>").link(url, texts.go_on).raw("</p>\n");
     }
     html.html(&calendars::ways(visit, &booked)).html(&ways(visit, &booked, app.now())?);
-    let mut page = Page::new(title, html);
+    let mut page = HtmlPage::new(title, html);
     if let Some(event_type) = &booked.event_type {
         page = page.of(event_type);
     }
@@ -69,12 +69,13 @@ pub async fn page(app: &App, visit: &Visit, token: &str, is_new: bool) -> Result
 
 /// The ways to what the invitee may do now. They leave a frame, because those pages are shown in none: to a tab of their own where the page
 /// around the frame goes on.
-fn ways(visit: &Visit, booked: &Booked, now: i64) -> Result<Html> {
+fn ways(visit: &PageRequest, booked: &BookedEvent, now: i64) -> Result<Html> {
     let texts = texts(visit.language);
     let mut html = Html::default();
-    for (deed, folder, name) in
-        [(Deed::Move, "move", texts.move_booking), (Deed::Cancel, "cancel", texts.cancel_booking)]
-    {
+    for (deed, folder, name) in [
+        (InviteeAction::Move, "move", texts.move_booking),
+        (InviteeAction::Cancel, "cancel", texts.cancel_booking),
+    ] {
         if booked.refusal(deed, now)?.is_none() {
             let look = Choice { is_embedded: false, ..visit.choice.spoken() };
             let link = format!("{}/{folder}{}", booked.token, look.query());
@@ -90,7 +91,7 @@ fn ways(visit: &Visit, booked: &Booked, now: i64) -> Result<Html> {
 }
 
 /// What, when, where and for whom.
-pub fn facts(visit: &Visit, booked: &Booked) -> Html {
+pub fn facts(visit: &PageRequest, booked: &BookedEvent) -> Html {
     let (texts, row, booking) = (texts(visit.language), &booked.row, &booked.body);
     let zone = Zone::named(&booking.time_zone).unwrap_or_else(Zone::utc);
     let (start, end) = (Instant::from_millis(row.start_at), Instant::from_millis(row.end_at));

@@ -11,7 +11,7 @@ use model::scheduling::event_type::{EventType, Question, QuestionKind};
 use serde_json::Value;
 use url::form_urlencoded;
 
-use crate::api::book::subject::Subject;
+use crate::api::book::subject::BookableEventType;
 use crate::app::App;
 
 /// Fields that are read of a form; the largest has one for each option of 50 questions.
@@ -35,17 +35,17 @@ pub const TRAP: &str = "website";
 
 /// What came with a form, by the names of the fields.
 #[derive(Clone, Debug, Default)]
-pub struct Fields(BTreeMap<String, Vec<String>>);
+pub struct FormFields(BTreeMap<String, Vec<String>>);
 
-impl Fields {
+impl FormFields {
     /// Reads the body of a form. What no database takes, U+0000, is left out, and lines end as they do everywhere else.
-    pub fn read(body: &[u8]) -> Fields {
+    pub fn read(body: &[u8]) -> FormFields {
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in form_urlencoded::parse(body).take(MAX_FIELDS) {
             let value = value.replace('\0', "").replace("\r\n", "\n");
             fields.entry(name.into_owned()).or_default().push(value);
         }
-        Fields(fields)
+        FormFields(fields)
     }
 
     /// The first value of a field; empty where it is absent.
@@ -83,24 +83,24 @@ pub enum Token {
 
 /// A new token for the form of an event type.
 // The start is not in it: who comes too late chooses another one in the same form.
-pub fn token(app: &App, subject: &Subject) -> String {
+pub fn token(app: &App, subject: &BookableEventType) -> String {
     token_of(app, subject, app.now())
 }
 
 /// A new token for a form that is shown again, after one with the token `sent`. Who has had the form for long enough need not wait again.
-pub fn token_after(app: &App, subject: &Subject, sent: &str) -> String {
+pub fn token_after(app: &App, subject: &BookableEventType, sent: &str) -> String {
     let has_waited = matches!(read_token(app, subject, sent), Token::Good(_) | Token::TooOld);
     token_of(app, subject, app.now() - if has_waited { MIN_AGE_MS } else { 0 })
 }
 
-fn token_of(app: &App, subject: &Subject, made_at: i64) -> String {
+fn token_of(app: &App, subject: &BookableEventType, made_at: i64) -> String {
     let nonce = hex::encode(app.entropy.bytes::<16>());
     let text = storage::json_text(&(KIND, &subject.bookable.row.id, made_at, nonce));
     app.keyring.signed(text.as_bytes())
 }
 
 /// Reads the token that a form was sent with.
-pub fn read_token(app: &App, subject: &Subject, token: &str) -> Token {
+pub fn read_token(app: &App, subject: &BookableEventType, token: &str) -> Token {
     let text = app.keyring.verified(token);
     let Some((kind, id, made_at, nonce)): Option<(String, String, i64, String)> =
         text.and_then(|text| serde_json::from_slice(&text).ok())
@@ -121,7 +121,11 @@ pub fn read_token(app: &App, subject: &Subject, token: &str) -> Token {
 ///
 /// # Errors
 /// `missing_field` for the name and the address, `invalid_parameter` for a place that the event type does not have.
-pub fn new_booking(subject: &Subject, start: Instant, fields: &Fields) -> Result<NewBooking, Error> {
+pub fn new_booking(
+    subject: &BookableEventType,
+    start: Instant,
+    fields: &FormFields,
+) -> Result<NewBooking, Error> {
     let event_type = &subject.bookable.body;
     let required = |name: &str, param: &str| {
         let missing = || invalid(Code::MissingField, param, format!("{param} is required"));
@@ -145,7 +149,7 @@ pub fn new_booking(subject: &Subject, start: Instant, fields: &Fields) -> Result
 }
 
 /// The place that was chosen by its number in the event type's list.
-fn place(event_type: &EventType, fields: &Fields) -> Result<Option<BookingPlace>, Error> {
+fn place(event_type: &EventType, fields: &FormFields) -> Result<Option<BookingPlace>, Error> {
     let Some(chosen) = fields.filled(PLACE) else { return Ok(None) };
     let number = chosen.parse::<usize>().ok();
     let found = number.and_then(|number| event_type.locations.get(number)).ok_or_else(|| {
@@ -155,7 +159,7 @@ fn place(event_type: &EventType, fields: &Fields) -> Result<Option<BookingPlace>
 }
 
 /// Answers as JSON has them. What a form cannot say, such as a number that is none, stays text, which is refused with its field.
-fn answers(event_type: &EventType, fields: &Fields) -> BTreeMap<String, Value> {
+fn answers(event_type: &EventType, fields: &FormFields) -> BTreeMap<String, Value> {
     let mut answers = BTreeMap::new();
     for question in &event_type.questions {
         let name = field_of(question);
@@ -202,6 +206,6 @@ mod tests {
         let body = b"q.yes=on&q.many=a&q.many=b&q.n=1.5&q.bad=many&q.text=a%0D%0Ab%00&q.empty=+&q.other=x";
         let expected =
             json!({ "yes": true, "no": false, "many": ["a", "b"], "n": 1.5, "bad": "many", "text": "a\nb" });
-        assert_eq!(json!(answers(&event_type, &Fields::read(body))), expected);
+        assert_eq!(json!(answers(&event_type, &FormFields::read(body))), expected);
     }
 }

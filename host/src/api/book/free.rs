@@ -5,7 +5,7 @@ use base::error::Result;
 use model::Instant;
 use model::scheduling::slots::SlotQuery;
 
-use crate::api::book::subject::Subject;
+use crate::api::book::subject::BookableEventType;
 use crate::app::App;
 use crate::bookings::slots;
 
@@ -20,7 +20,11 @@ const MAX_STARTS: i64 = 18_000;
 const OTHERS: usize = 3;
 
 /// All starts in a range of at most 62 days.
-pub async fn starts(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -> Result<Vec<Instant>> {
+pub async fn starts(
+    app: &App,
+    subject: &BookableEventType,
+    (from_ms, to_ms): (i64, i64),
+) -> Result<Vec<Instant>> {
     if from_ms >= to_ms {
         return Ok(Vec::new());
     }
@@ -32,7 +36,11 @@ pub async fn starts(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) 
 }
 
 /// The first start in a range of any length; what is far ahead is not looked at.
-pub async fn first(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -> Result<Option<Instant>> {
+pub async fn first(
+    app: &App,
+    subject: &BookableEventType,
+    (from_ms, to_ms): (i64, i64),
+) -> Result<Option<Instant>> {
     let mut from_ms = from_ms;
     for _ in 0..MAX_STEPS {
         let end_ms = to_ms.min(from_ms.saturating_add(STEP_MS));
@@ -51,14 +59,14 @@ pub async fn first(app: &App, subject: &Subject, (from_ms, to_ms): (i64, i64)) -
 }
 
 /// Whether a meeting can begin then.
-pub async fn is_free(app: &App, subject: &Subject, start: Instant) -> Result<bool> {
+pub async fn is_free(app: &App, subject: &BookableEventType, start: Instant) -> Result<bool> {
     let from_ms = start.as_millis();
     let found = first(app, subject, (from_ms, from_ms.saturating_add(1))).await?;
     Ok(found.is_some())
 }
 
 /// The times nearest to one that is taken, the earliest first. None where they cannot be found out: the visitor still has the list.
-pub async fn nearest(app: &App, subject: &Subject, start: Instant) -> Vec<Instant> {
+pub async fn nearest(app: &App, subject: &BookableEventType, start: Instant) -> Vec<Instant> {
     let at_ms = start.as_millis();
     let from_ms = app.now().max(at_ms.saturating_sub(DAY_MS));
     let mut found =
@@ -70,7 +78,7 @@ pub async fn nearest(app: &App, subject: &Subject, start: Instant) -> Vec<Instan
     found
 }
 
-fn query(subject: &Subject, (from_ms, to_ms): (i64, i64), limit: i64) -> SlotQuery {
+fn query(subject: &BookableEventType, (from_ms, to_ms): (i64, i64), limit: i64) -> SlotQuery {
     SlotQuery {
         event_type_id: Some(subject.bookable.row.id.clone()),
         start: Instant::from_millis(from_ms),

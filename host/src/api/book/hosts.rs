@@ -13,13 +13,13 @@ use crate::locale::html::Html;
 const MAX_PICTURES: usize = 5;
 
 /// A host whom the page shows.
-struct Shown<'e> {
+struct PageHost<'e> {
     name: Option<&'e str>,
     /// The address of the picture.
     picture: Option<&'e str>,
 }
 
-fn shown(event_type: &EventType) -> Vec<Shown<'_>> {
+fn shown(event_type: &EventType) -> Vec<PageHost<'_>> {
     let (mut all, mut left) = (Vec::new(), MAX_PICTURES);
     for host in &event_type.hosts {
         let may_load = |url: &&str| left > 0 && layout::image_source(url).is_some();
@@ -27,7 +27,7 @@ fn shown(event_type: &EventType) -> Vec<Shown<'_>> {
         left -= usize::from(picture.is_some());
         let name = host.display_name.as_deref().filter(|name| !name.trim().is_empty());
         if name.is_some() || picture.is_some() {
-            all.push(Shown { name, picture });
+            all.push(PageHost { name, picture });
         }
     }
     all
@@ -64,7 +64,7 @@ pub fn row(event_type: &EventType, language: Language) -> Html {
 /// The picture over the initials.
 // Contract silent: what stands for a picture where it cannot be seen. Beside the name it says nothing more. Where the event type gives no
 // name, it is all that there is, and is told to be a picture.
-fn face(host: &Shown<'_>, language: Language) -> Html {
+fn face(host: &PageHost<'_>, language: Language) -> Html {
     let (hidden, alt) = match host.name {
         Some(_) => (" aria-hidden=\"true\"", ""),
         None => ("", controls(language).picture_of_host),

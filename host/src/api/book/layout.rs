@@ -12,7 +12,7 @@ use url::Url;
 
 use crate::api::book::assets;
 use crate::api::book::brand::Color;
-use crate::api::book::subject::Visit;
+use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
 use crate::api::request::request_id::X_REQUEST_ID;
 use crate::locale::Language;
@@ -34,7 +34,7 @@ pub enum Frames {
 
 /// A page before it is printed.
 #[derive(Debug)]
-pub struct Page {
+pub struct HtmlPage {
     status: StatusCode,
     title: String,
     body: Html,
@@ -50,10 +50,10 @@ pub struct Page {
     facts: Vec<(&'static str, String)>,
 }
 
-impl Page {
+impl HtmlPage {
     /// A page that no other site may show. `body` is what follows the heading.
-    pub fn new(title: impl Into<String>, body: Html) -> Page {
-        Page {
+    pub fn new(title: impl Into<String>, body: Html) -> HtmlPage {
+        HtmlPage {
             status: StatusCode::OK,
             title: title.into(),
             body,
@@ -69,72 +69,72 @@ impl Page {
     }
 
     /// A page that says one thing: a heading and a sentence. Every site that shows this service's pages may show it.
-    pub fn message(status: StatusCode, said: [&str; 2]) -> Page {
+    pub fn message(status: StatusCode, said: [&str; 2]) -> HtmlPage {
         let [title, text] = said;
         let mut body = Html::default();
         body.element("p", text);
-        Page { is_notice: true, ..Page::new(title, body).with_status(status) }
+        HtmlPage { is_notice: true, ..HtmlPage::new(title, body).with_status(status) }
     }
 
     /// The one page for what is not there, inactive, expired or somebody else's.
-    pub fn not_found(language: Language) -> Page {
-        Page::message(StatusCode::NOT_FOUND, texts(language).not_found)
+    pub fn not_found(language: Language) -> HtmlPage {
+        HtmlPage::message(StatusCode::NOT_FOUND, texts(language).not_found)
     }
 
     /// The page after something that is no visitor's doing.
-    pub fn broken(language: Language) -> Page {
-        Page::message(StatusCode::INTERNAL_SERVER_ERROR, texts(language).broken)
+    pub fn broken(language: Language) -> HtmlPage {
+        HtmlPage::message(StatusCode::INTERNAL_SERVER_ERROR, texts(language).broken)
     }
 
-    pub fn with_status(self, status: StatusCode) -> Page {
-        Page { status, ..self }
+    pub fn with_status(self, status: StatusCode) -> HtmlPage {
+        HtmlPage { status, ..self }
     }
 
     /// Shown as the event type says: with its picture, in its colour, and in frames of the sites that it names, or of all where it names none.
     /// Whom keys of the API let call it (`allowedDomains`) does not matter: they say nothing of frames.
-    pub fn of(self, event_type: &EventType) -> Page {
+    pub fn of(self, event_type: &EventType) -> HtmlPage {
         let domains = &event_type.link.embed_domains;
         let frames = match domains.is_empty() {
             true => Frames::Anywhere,
             false => Frames::On(domains.clone()),
         };
         let color = event_type.color.as_deref().and_then(Color::read);
-        Page { frames, logo_url: event_type.link.logo_url.clone(), color, ..self }
+        HtmlPage { frames, logo_url: event_type.link.logo_url.clone(), color, ..self }
     }
 
     /// Of a notice: every site may show it. Sites put the pages of links into frames by their plain addresses, and a frame that the browser
     /// keeps empty would not say why. Of other pages: as they are.
-    pub fn framed_notice(self) -> Page {
+    pub fn framed_notice(self) -> HtmlPage {
         let is_open = self.is_notice && self.frames == Frames::Nowhere;
-        if is_open { Page { frames: Frames::Anywhere, ..self } } else { self }
+        if is_open { HtmlPage { frames: Frames::Anywhere, ..self } } else { self }
     }
 
     /// Loads the pictures of these addresses, which its body shows.
-    pub fn with_pictures(self, pictures: Vec<String>) -> Page {
-        Page { pictures, ..self }
+    pub fn with_pictures(self, pictures: Vec<String>) -> HtmlPage {
+        HtmlPage { pictures, ..self }
     }
 
     /// Shown in no frame, whatever the event type says.
-    pub fn unframed(self) -> Page {
-        Page { frames: Frames::Nowhere, ..self }
+    pub fn unframed(self) -> HtmlPage {
+        HtmlPage { frames: Frames::Nowhere, ..self }
     }
 
-    pub fn retry_after_s(self, seconds: u64) -> Page {
-        Page { retry_after_s: Some(seconds), ..self }
+    pub fn retry_after_s(self, seconds: u64) -> HtmlPage {
+        HtmlPage { retry_after_s: Some(seconds), ..self }
     }
 
     /// The browser goes on to this address by itself.
-    pub fn leave_for(self, url: &str) -> Page {
-        Page { leave_for: Url::parse(url).ok().map(String::from), ..self }
+    pub fn leave_for(self, url: &str) -> HtmlPage {
+        HtmlPage { leave_for: Url::parse(url).ok().map(String::from), ..self }
     }
 
     /// Tells the page's script a fact, by the attribute `data-{name}` of the page's main part.
-    pub fn with_fact(mut self, name: &'static str, value: impl Into<String>) -> Page {
+    pub fn with_fact(mut self, name: &'static str, value: impl Into<String>) -> HtmlPage {
         self.facts.push((name, value.into()));
         self
     }
 
-    pub fn into_response(self, visit: &Visit) -> Response {
+    pub fn into_response(self, visit: &PageRequest) -> Response {
         let language = visit.language;
         // A frame in which a notice must not be shown would be empty, and the visitor would not know why.
         let frames = match &self.frames {
@@ -179,7 +179,7 @@ impl Page {
         response
     }
 
-    fn html(&self, visit: &Visit, brand: Option<&str>) -> String {
+    fn html(&self, visit: &PageRequest, brand: Option<&str>) -> String {
         let mut html = Html::default();
         html.raw("<!doctype html>\n<html lang=\"").text(visit.language.tag()).raw("\"");
         if visit.language.is_right_to_left() {

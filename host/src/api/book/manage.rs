@@ -7,16 +7,16 @@ use model::Instant;
 use model::scheduling::booking::BookingMove;
 use storage::lane::Lane;
 
-use crate::api::book::booked::{Booked, Deed, Refused};
+use crate::api::book::booked::{BookedEvent, InviteeAction, RefusedReason};
 use crate::api::book::choice::Choice;
-use crate::api::book::form::Fields;
-use crate::api::book::layout::Page;
-use crate::api::book::subject::{Moved, Subject, Visit};
-use crate::api::book::submit::Outcome;
+use crate::api::book::form::FormFields;
+use crate::api::book::layout::HtmlPage;
+use crate::api::book::subject::{BookableEventType, BookingToMove, PageRequest};
+use crate::api::book::submit::FormResult;
 use crate::api::book::texts::texts;
 use crate::api::book::{about, done, free, month};
 use crate::app::App;
-use crate::app::stored_response::Attempt;
+use crate::app::stored_response::IdempotentAttempt;
 use crate::bookings::change::Viewer;
 use crate::bookings::{cancel, reschedule};
 use crate::locale::dates;
@@ -29,33 +29,33 @@ const RETRY_AFTER_S: u64 = 5;
 
 /// What a page below a booking's is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Aim {
+pub enum ManageTarget {
     Cancel,
     /// The list of times to which it can be moved.
     Choose,
     MoveTo(Instant),
 }
 
-impl Aim {
-    fn deed(self) -> Deed {
+impl ManageTarget {
+    fn deed(self) -> InviteeAction {
         match self {
-            Aim::Cancel => Deed::Cancel,
-            Aim::Choose | Aim::MoveTo(_) => Deed::Move,
+            ManageTarget::Cancel => InviteeAction::Cancel,
+            ManageTarget::Choose | ManageTarget::MoveTo(_) => InviteeAction::Move,
         }
     }
 
     /// The way from the page to the folder of the pages of bookings, `/book/b/`.
     pub fn up(self) -> &'static str {
         match self {
-            Aim::Cancel | Aim::Choose => "../",
-            Aim::MoveTo(_) => "../../../",
+            ManageTarget::Cancel | ManageTarget::Choose => "../",
+            ManageTarget::MoveTo(_) => "../../../",
         }
     }
 }
 
 /// Why a form was not taken.
 #[derive(Clone, Copy, Debug)]
-struct Fault {
+struct ManageFault {
     text: &'static str,
     status: StatusCode,
 }
@@ -65,19 +65,19 @@ struct Fault {
 ///
 /// # Errors
 /// `not_found` where the token names no booking.
-pub async fn view(app: &App, visit: &Visit, token: &str, aim: Aim) -> Result<Outcome> {
+pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget) -> Result<FormResult> {
     let booked = load(app, token).await?;
     if let Some(why) = booked.refusal(aim.deed(), app.now())? {
         return Ok(shown(refused(visit, &booked, aim, why)));
     }
     Ok(shown(match aim {
-        Aim::Cancel => cancellation(visit, &booked, &Fields::default(), None),
-        Aim::Choose => {
-            let subject = Subject::of_booking(app, visit, &booked).await?;
+        ManageTarget::Cancel => cancellation(visit, &booked, &FormFields::default(), None),
+        ManageTarget::Choose => {
+            let subject = BookableEventType::of_booking(app, visit, &booked).await?;
             month::page(app, visit, &subject).await
         }
-        Aim::MoveTo(start) => {
-            let subject = Subject::of_booking(app, visit, &booked).await?;
+        ManageTarget::MoveTo(start) => {
+            let subject = BookableEventType::of_booking(app, visit, &booked).await?;
             if subject.is_now(start) {
                 return Ok(over(visit, &booked));
             }
@@ -95,20 +95,34 @@ pub async fn view(app: &App, visit: &Visit, token: &str, aim: Aim) -> Result<Out
 ///
 /// # Errors
 /// `not_found` where the token names no booking.
-pub async fn send(app: &App, visit: &Visit, token: &str, aim: Aim, fields: &Fields) -> Result<Outcome> {
+pub async fn send(
+    app: &App,
+    visit: &PageRequest,
+    token: &str,
+    aim: ManageTarget,
+    fields: &FormFields,
+) -> Result<FormResult> {
     let booked = load(app, token).await?;
     let lane = Lane::requests().of(&booked.row.tenant.application_id);
     lane.scope(change(app, visit, &booked, aim, fields)).await
 }
 
-async fn load(app: &App, token: &str) -> Result<Booked> {
-    Booked::find(app, token).await?.ok_or_else(|| not_found("booking"))
+async fn load(app: &App, token: &str) -> Result<BookedEvent> {
+    BookedEvent::find(app, token).await?.ok_or_else(|| not_found("booking"))
 }
 
-async fn change(app: &App, visit: &Visit, booked: &Booked, aim: Aim, fields: &Fields) -> Result<Outcome> {
+async fn change(
+    app: &App,
+    visit: &PageRequest,
+    booked: &BookedEvent,
+    aim: ManageTarget,
+    fields: &FormFields,
+) -> Result<FormResult> {
     let refusal = booked.refusal(aim.deed(), app.now())?;
     let subject = match aim {
-        Aim::MoveTo(_) if refusal.is_none() => Some(Subject::of_booking(app, visit, booked).await?),
+        ManageTarget::MoveTo(_) if refusal.is_none() => {
+            Some(BookableEventType::of_booking(app, visit, booked).await?)
+        }
         _ => None,
     };
     if is_done(booked, subject.as_ref(), aim) {
@@ -117,15 +131,15 @@ async fn change(app: &App, visit: &Visit, booked: &Booked, aim: Aim, fields: &Fi
     if let Some(why) = refusal {
         return Ok(shown(refused(visit, booked, aim, why).with_status(status(why))));
     }
-    let attempt = Attempt::new(hex::encode(app.entropy.bytes::<16>()), false, None);
+    let attempt = IdempotentAttempt::new(hex::encode(app.entropy.bytes::<16>()), false, None);
     let made = match (aim, &subject) {
-        (Aim::MoveTo(start), Some(subject)) => {
+        (ManageTarget::MoveTo(start), Some(subject)) => {
             let new =
                 BookingMove { start, duration_minutes: Some(subject.minutes), ..BookingMove::default() };
             let viewer = Viewer { asker: &subject.asker, sees_hosts: false, warnings: Vec::new() };
             reschedule::by_invitee(app, viewer, (&booked.row, new), &attempt).await
         }
-        (Aim::Cancel, _) => {
+        (ManageTarget::Cancel, _) => {
             let reason = Some(fields.first(REASON).trim()).filter(|reason| !reason.is_empty());
             let viewed = (false, Vec::new());
             cancel::by_invitee(app, &booked.row, reason.map(str::to_owned), viewed, &attempt).await
@@ -142,12 +156,12 @@ async fn change(app: &App, visit: &Visit, booked: &Booked, aim: Aim, fields: &Fi
 /// What a form comes to that was refused.
 async fn undone(
     app: &App,
-    visit: &Visit,
-    (booked, subject): (&Booked, Option<Subject>),
-    (aim, fields): (Aim, &Fields),
+    visit: &PageRequest,
+    (booked, subject): (&BookedEvent, Option<BookableEventType>),
+    (aim, fields): (ManageTarget, &FormFields),
     e: Error,
-) -> Result<Outcome> {
-    if e.code() == Some(Code::InvalidParameter) && matches!(aim, Aim::MoveTo(_)) {
+) -> Result<FormResult> {
+    if e.code() == Some(Code::InvalidParameter) && matches!(aim, ManageTarget::MoveTo(_)) {
         // The same form may have come at the same moment.
         let now = load(app, &booked.token).await?;
         if is_done(&now, None, aim) {
@@ -160,22 +174,24 @@ async fn undone(
         if is_done(&now, None, aim) {
             return Ok(over(visit, &now));
         }
-        let why = now.refusal(aim.deed(), app.now())?.unwrap_or(Refused::TooLate);
+        let why = now.refusal(aim.deed(), app.now())?.unwrap_or(RefusedReason::TooLate);
         return Ok(shown(refused(visit, &now, aim, why).with_status(status(why))));
     }
     let fault = fault(visit, e)?;
     Ok(shown(match (aim, subject) {
-        (Aim::MoveTo(start), Some(subject)) => confirmation(app, visit, &subject, start, Some(fault)).await,
+        (ManageTarget::MoveTo(start), Some(subject)) => {
+            confirmation(app, visit, &subject, start, Some(fault)).await
+        }
         _ => cancellation(visit, booked, fields, Some(fault)),
     }))
 }
 
 /// Whether there is nothing left to be done: the same form came before.
-fn is_done(booked: &Booked, subject: Option<&Subject>, aim: Aim) -> bool {
+fn is_done(booked: &BookedEvent, subject: Option<&BookableEventType>, aim: ManageTarget) -> bool {
     match aim {
-        Aim::Cancel => booked.body.cancelled_by.is_some() && booked.row.status == "cancelled",
-        Aim::Choose => false,
-        Aim::MoveTo(start) => match subject {
+        ManageTarget::Cancel => booked.body.cancelled_by.is_some() && booked.row.status == "cancelled",
+        ManageTarget::Choose => false,
+        ManageTarget::MoveTo(start) => match subject {
             Some(subject) => subject.is_now(start),
             // One that waits for its host's word again has no more than its start to be known by.
             None => booked.body.reschedule_count > 0 && booked.row.start_at == start.as_millis(),
@@ -184,20 +200,20 @@ fn is_done(booked: &Booked, subject: Option<&Subject>, aim: Aim) -> bool {
 }
 
 /// To the booking's own page.
-fn over(visit: &Visit, booked: &Booked) -> Outcome {
-    Outcome::Booked(format!("b/{}{}", booked.token, visit.choice.spoken().query()))
+fn over(visit: &PageRequest, booked: &BookedEvent) -> FormResult {
+    FormResult::Booked(format!("b/{}{}", booked.token, visit.choice.spoken().query()))
 }
 
-fn shown(page: Page) -> Outcome {
-    Outcome::Shows(Box::new(page))
+fn shown(page: HtmlPage) -> FormResult {
+    FormResult::Shows(Box::new(page))
 }
 
-fn taken(visit: &Visit) -> Fault {
-    Fault { text: texts(visit.language).taken, status: StatusCode::CONFLICT }
+fn taken(visit: &PageRequest) -> ManageFault {
+    ManageFault { text: texts(visit.language).taken, status: StatusCode::CONFLICT }
 }
 
 /// What a refusal says to a visitor. What is no visitor's doing stays an error.
-fn fault(visit: &Visit, e: Error) -> Result<Fault> {
+fn fault(visit: &PageRequest, e: Error) -> Result<ManageFault> {
     let texts = texts(visit.language);
     match e.code() {
         Some(Code::SlotUnavailable) => Ok(taken(visit)),
@@ -205,37 +221,40 @@ fn fault(visit: &Visit, e: Error) -> Result<Fault> {
         Some(Code::InvalidParameter) => {
             let is_reason = matches!(&e, Error::Refused(refusal) if refusal.param.as_deref() == Some(REASON));
             match is_reason {
-                true => Ok(Fault { text: texts.bad_value, status: StatusCode::BAD_REQUEST }),
+                true => Ok(ManageFault { text: texts.bad_value, status: StatusCode::BAD_REQUEST }),
                 false => Ok(taken(visit)),
             }
         }
         Some(Code::AvailabilityUnknown | Code::Overloaded) => {
-            Ok(Fault { text: texts.availability_unknown, status: StatusCode::SERVICE_UNAVAILABLE })
+            Ok(ManageFault { text: texts.availability_unknown, status: StatusCode::SERVICE_UNAVAILABLE })
         }
         _ => Err(e),
     }
 }
 
-fn status(why: Refused) -> StatusCode {
+fn status(why: RefusedReason) -> StatusCode {
     match why {
-        Refused::NotOffered => StatusCode::FORBIDDEN,
-        Refused::Ended | Refused::Unconfirmed | Refused::TooOften | Refused::TooLate => StatusCode::CONFLICT,
+        RefusedReason::NotOffered => StatusCode::FORBIDDEN,
+        RefusedReason::Ended
+        | RefusedReason::Unconfirmed
+        | RefusedReason::TooOften
+        | RefusedReason::TooLate => StatusCode::CONFLICT,
     }
 }
 
 /// The page that says why it cannot be done.
-fn refused(visit: &Visit, booked: &Booked, aim: Aim, why: Refused) -> Page {
+fn refused(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget, why: RefusedReason) -> HtmlPage {
     let texts = texts(visit.language);
     let of_deed = match aim.deed() {
-        Deed::Cancel => texts.cancel_booking,
-        Deed::Move => texts.move_booking,
+        InviteeAction::Cancel => texts.cancel_booking,
+        InviteeAction::Move => texts.move_booking,
     };
     let (title, text) = match why {
-        Refused::Ended => (texts.cancelled[0], texts.cancelled[1]),
-        Refused::Unconfirmed => (of_deed, texts.not_confirmed),
-        Refused::NotOffered => (of_deed, texts.not_offered),
-        Refused::TooOften => (of_deed, texts.moved_too_often),
-        Refused::TooLate => (of_deed, texts.too_late),
+        RefusedReason::Ended => (texts.cancelled[0], texts.cancelled[1]),
+        RefusedReason::Unconfirmed => (of_deed, texts.not_confirmed),
+        RefusedReason::NotOffered => (of_deed, texts.not_offered),
+        RefusedReason::TooOften => (of_deed, texts.moved_too_often),
+        RefusedReason::TooLate => (of_deed, texts.too_late),
     };
     let mut html = Html::default();
     html.element("p", text).html(&done::facts(visit, booked)).html(&back(visit, &booked.token, aim));
@@ -243,7 +262,7 @@ fn refused(visit: &Visit, booked: &Booked, aim: Aim, why: Refused) -> Page {
 }
 
 /// The way to the booking's own page.
-fn back(visit: &Visit, token: &str, aim: Aim) -> Html {
+fn back(visit: &PageRequest, token: &str, aim: ManageTarget) -> Html {
     let mut html = Html::default();
     let link = format!("{}{token}{}", aim.up(), visit.choice.spoken().query());
     html.raw("<p>").link(&link, texts(visit.language).to_booking).raw("</p>\n");
@@ -251,8 +270,8 @@ fn back(visit: &Visit, token: &str, aim: Aim) -> Html {
 }
 
 /// A page with the event type's picture.
-fn page(title: &str, html: Html, booked: &Booked) -> Page {
-    let page = Page::new(title, html);
+fn page(title: &str, html: Html, booked: &BookedEvent) -> HtmlPage {
+    let page = HtmlPage::new(title, html);
     match &booked.event_type {
         Some(event_type) => page.of(event_type).unframed(),
         None => page,
@@ -260,24 +279,29 @@ fn page(title: &str, html: Html, booked: &Booked) -> Page {
 }
 
 /// Adds what is wrong, in front of everything else.
-fn alert(html: &mut Html, visit: &Visit, fault: Fault) {
+fn alert(html: &mut Html, visit: &PageRequest, fault: ManageFault) {
     html.raw("<div class=\"alert\" role=\"alert\">\n<p><strong>").text(texts(visit.language).not_changed);
     html.raw("</strong></p>\n<p>").text(fault.text).raw("</p>\n</div>\n");
 }
 
-fn with(page: Page, fault: Option<Fault>) -> Page {
-    let Some(Fault { status, .. }) = fault else { return page };
+fn with(page: HtmlPage, fault: Option<ManageFault>) -> HtmlPage {
+    let Some(ManageFault { status, .. }) = fault else { return page };
     let page = page.with_status(status);
     if status == StatusCode::SERVICE_UNAVAILABLE { page.retry_after_s(RETRY_AFTER_S) } else { page }
 }
 
 /// Begins the form of a page.
-fn form(html: &mut Html, visit: &Visit) {
+fn form(html: &mut Html, visit: &PageRequest) {
     html.raw("<form method=\"post\" action=\"").text(&visit.choice.standing().link()).raw("\">\n");
 }
 
 /// The page that asks whether the booking is to be cancelled.
-fn cancellation(visit: &Visit, booked: &Booked, fields: &Fields, fault: Option<Fault>) -> Page {
+fn cancellation(
+    visit: &PageRequest,
+    booked: &BookedEvent,
+    fields: &FormFields,
+    fault: Option<ManageFault>,
+) -> HtmlPage {
     let texts = texts(visit.language);
     let mut html = Html::default();
     if let Some(fault) = fault {
@@ -291,18 +315,18 @@ fn cancellation(visit: &Visit, booked: &Booked, fields: &Fields, fault: Option<F
     html.raw("<textarea id=\"reason\" name=\"reason\" rows=\"4\" maxlength=\"2000\" autocomplete=\"off\">\n");
     html.text(fields.first(REASON)).raw("</textarea></div>\n");
     html.raw("<button>").text(texts.cancel_booking).raw("</button>\n</form>\n");
-    html.html(&back(visit, &booked.token, Aim::Cancel));
+    html.html(&back(visit, &booked.token, ManageTarget::Cancel));
     with(page(texts.cancel_booking, html, booked), fault)
 }
 
 /// The page that asks whether the booking is to be moved to this time; with others where it is taken.
 async fn confirmation(
     app: &App,
-    visit: &Visit,
-    subject: &Subject,
+    visit: &PageRequest,
+    subject: &BookableEventType,
     start: Instant,
-    fault: Option<Fault>,
-) -> Page {
+    fault: Option<ManageFault>,
+) -> HtmlPage {
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let is_taken = fault.is_some_and(|fault| fault.status == StatusCode::CONFLICT);
     let mut html = Html::default();
@@ -327,14 +351,14 @@ async fn confirmation(
     let day = dates::local(start, &subject.zone).date;
     let list = format!("../../move{}", Choice { day: Some(day), ..visit.choice.standing() }.link());
     html.raw("<p>").link(&list, texts.change_time).raw("</p>\n");
-    if let Some(Moved { token, .. }) = &subject.moved {
-        html.html(&back(visit, token, Aim::MoveTo(start)));
+    if let Some(BookingToMove { token, .. }) = &subject.moved {
+        html.html(&back(visit, token, ManageTarget::MoveTo(start)));
     }
-    with(Page::new(texts.move_booking, html).of(event_type).unframed(), fault)
+    with(HtmlPage::new(texts.move_booking, html).of(event_type).unframed(), fault)
 }
 
 /// Ways to the times nearest to one that is taken.
-async fn others(app: &App, visit: &Visit, subject: &Subject, start: Instant) -> Html {
+async fn others(app: &App, visit: &PageRequest, subject: &BookableEventType, start: Instant) -> Html {
     let mut html = Html::default();
     let found = free::nearest(app, subject, start).await;
     if found.is_empty() {

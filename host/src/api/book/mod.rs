@@ -39,12 +39,12 @@ use tower_http::compression::CompressionLayer;
 use url::Url;
 
 use crate::api::access::rate_limit::{Class, Limiters};
-use crate::api::book::details::Sheet;
-use crate::api::book::form::Fields;
-use crate::api::book::layout::Page;
-use crate::api::book::manage::Aim;
-use crate::api::book::subject::{Address, Subject, Visit};
-use crate::api::book::submit::Outcome;
+use crate::api::book::details::BookingFormView;
+use crate::api::book::form::FormFields;
+use crate::api::book::layout::HtmlPage;
+use crate::api::book::manage::ManageTarget;
+use crate::api::book::subject::{Address, BookableEventType, PageRequest};
+use crate::api::book::submit::FormResult;
 use crate::api::book::texts::texts;
 use crate::api::request::unread_body;
 use crate::api::response::error;
@@ -62,16 +62,16 @@ const FORM_DEADLINE: Duration = Duration::from_secs(30);
 const MAX_FORMS: usize = 64;
 
 /// What all requests to the page share.
-struct Desk {
+struct BookContext {
     limiters: Arc<Limiters>,
     forms: Semaphore,
 }
 
-type Params = Result<Path<HashMap<String, String>>, PathRejection>;
+type BookParams = Result<Path<HashMap<String, String>>, PathRejection>;
 
 /// `/book/{handle}/{slug}`, the same without a handle for one application, and the pages of bookings.
 pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
-    let desk = Arc::new(Desk { limiters, forms: Semaphore::new(MAX_FORMS) });
+    let desk = Arc::new(BookContext { limiters, forms: Semaphore::new(MAX_FORMS) });
     Router::new()
         .route("/book/{name}", get(show).post(send))
         .route("/book/{name}/{slug}", get(show).post(send))
@@ -86,18 +86,18 @@ pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
         .layer(CompressionLayer::new())
 }
 
-impl Desk {
+impl BookContext {
     /// Refuses an address that asks too often.
-    fn admit(&self, app: &App, visit: &Visit, class: Class, limit: u64) -> Option<Page> {
+    fn admit(&self, app: &App, visit: &PageRequest, class: Class, limit: u64) -> Option<HtmlPage> {
         let standing = self.limiters.take_of_address(class, visit.ip, limit, app.now());
         let seconds = standing.retry_after_s?;
-        let page = Page::message(StatusCode::TOO_MANY_REQUESTS, texts(visit.language).too_many);
+        let page = HtmlPage::message(StatusCode::TOO_MANY_REQUESTS, texts(visit.language).too_many);
         Some(page.retry_after_s(seconds))
     }
 }
 
 /// What the path names; none for what is no text.
-fn address(params: Params) -> Option<Address> {
+fn address(params: BookParams) -> Option<Address> {
     let Path(mut params) = params.ok()?;
     let name = params.remove("name")?;
     Some(match params.remove("slug") {
@@ -109,21 +109,21 @@ fn address(params: Params) -> Option<Address> {
 /// The subject of an address, or the page that says why there is none.
 async fn subject(
     app: &App,
-    visit: &Visit,
+    visit: &PageRequest,
     address: Option<&Address>,
     may_be_over: bool,
-) -> Result<Subject, Box<Page>> {
-    let Some(address) = address else { return Err(Box::new(Page::not_found(visit.language))) };
-    Subject::find(app, visit, address, may_be_over).await.map_err(|e| Box::new(failed(visit, e)))
+) -> Result<BookableEventType, Box<HtmlPage>> {
+    let Some(address) = address else { return Err(Box::new(HtmlPage::not_found(visit.language))) };
+    BookableEventType::find(app, visit, address, may_be_over).await.map_err(|e| Box::new(failed(visit, e)))
 }
 
-fn failed(visit: &Visit, e: Error) -> Page {
+fn failed(visit: &PageRequest, e: Error) -> HtmlPage {
     match e.code() {
-        Some(Code::NotFound) => Page::not_found(visit.language),
+        Some(Code::NotFound) => HtmlPage::not_found(visit.language),
         _ => {
             // It is logged on its way.
             error::public(e, &visit.request_id);
-            Page::broken(visit.language)
+            HtmlPage::broken(visit.language)
         }
     }
 }
@@ -131,11 +131,11 @@ fn failed(visit: &Visit, e: Error) -> Page {
 /// The list of times, or the form for one of them.
 async fn show(
     State(app): State<App>,
-    Extension(desk): Extension<Arc<Desk>>,
-    params: Params,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = Visit::of(&app, &request);
+    let visit = PageRequest::of(&app, &request);
     drop(request);
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
         Some(refused) => refused,
@@ -144,13 +144,13 @@ async fn show(
     page.framed_notice().into_response(&visit)
 }
 
-async fn view(app: &App, visit: &Visit, address: Option<&Address>) -> Page {
+async fn view(app: &App, visit: &PageRequest, address: Option<&Address>) -> HtmlPage {
     let subject = match subject(app, visit, address, false).await {
         Ok(subject) => subject,
         Err(page) => return *page,
     };
     let Some(start) = visit.choice.start else { return month::page(app, visit, &subject).await };
-    let fields = Fields::default();
+    let fields = FormFields::default();
     let fault = match free::is_free(app, &subject, start).await {
         Ok(true) => None,
         Ok(false) => Some(Code::SlotUnavailable),
@@ -167,39 +167,39 @@ async fn view(app: &App, visit: &Visit, address: Option<&Address>) -> Page {
     };
     let fault = fault.map(|code| submit::fault(visit, code.as_str(), None));
     let token = form::token(app, &subject);
-    details::page(visit, &subject, &Sheet { start, fields: &fields, token, fault, others })
+    details::page(visit, &subject, &BookingFormView { start, fields: &fields, token, fault, others })
 }
 
 /// Takes a form.
 async fn send(
     State(app): State<App>,
-    Extension(desk): Extension<Arc<Desk>>,
-    params: Params,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = Visit::of(&app, &request);
+    let visit = PageRequest::of(&app, &request);
     let address = address(params);
     let (request, rest) = unread_body::lend(request);
     let taken = take(&app, &desk, &visit, address.as_ref(), request).await;
     rest.take().await;
     let page = match taken {
-        Ok(Outcome::Booked(path)) => {
+        Ok(FormResult::Booked(path)) => {
             // Relative to this form's address, wherever a proxy put it.
             let up = if address.is_some_and(|address| address.handle.is_some()) { "../" } else { "" };
             return see_other(visit, &format!("{up}{path}"));
         }
-        Ok(Outcome::Shows(page)) | Err(page) => *page,
+        Ok(FormResult::Shows(page)) | Err(page) => *page,
     };
     page.framed_notice().into_response(&visit)
 }
 
 async fn take(
     app: &App,
-    desk: &Desk,
-    visit: &Visit,
+    desk: &BookContext,
+    visit: &PageRequest,
     address: Option<&Address>,
     request: Request,
-) -> Result<Outcome, Box<Page>> {
+) -> Result<FormResult, Box<HtmlPage>> {
     let (fields, _held) = read(app, desk, visit, request).await?;
     // A form that used the link up can come once more.
     let subject = subject(app, visit, address, true).await?;
@@ -210,24 +210,24 @@ async fn take(
 /// they are held.
 async fn read<'d>(
     app: &App,
-    desk: &'d Desk,
-    visit: &Visit,
+    desk: &'d BookContext,
+    visit: &PageRequest,
     request: Request,
-) -> Result<(Fields, SemaphorePermit<'d>), Box<Page>> {
+) -> Result<(FormFields, SemaphorePermit<'d>), Box<HtmlPage>> {
     let texts = texts(visit.language);
     if let Some(refused) = desk.admit(app, visit, Class::BookingForm, FORMS_PER_MINUTE) {
         return Err(Box::new(refused));
     }
     if is_foreign(app, &request) {
-        return Err(Box::new(Page::message(StatusCode::FORBIDDEN, texts.foreign)));
+        return Err(Box::new(HtmlPage::message(StatusCode::FORBIDDEN, texts.foreign)));
     }
-    let refuse = |status, said| Box::new(Page::message(status, said));
+    let refuse = |status, said| Box::new(HtmlPage::message(status, said));
     let held =
         desk.forms.try_acquire().map_err(|_| refuse(StatusCode::SERVICE_UNAVAILABLE, texts.too_many))?;
     let body = tokio::time::timeout(FORM_DEADLINE, axum::body::to_bytes(request.into_body(), MAX_FORM)).await;
     let body = body.map_err(|_| refuse(StatusCode::REQUEST_TIMEOUT, texts.broken))?;
     let body = body.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, texts.too_large))?;
-    Ok((Fields::read(&body), held))
+    Ok((FormFields::read(&body), held))
 }
 
 /// Whether another site made the browser send this. The page's own forms carry the Origin `null`, because it gives no referrer; there
@@ -248,8 +248,8 @@ fn host(headers: &HeaderMap) -> Option<&str> {
     headers.get(header::HOST).and_then(|value| value.to_str().ok())
 }
 
-fn see_other(visit: Visit, location: &str) -> Response {
-    let page = Page::message(StatusCode::SEE_OTHER, texts(visit.language).confirmed);
+fn see_other(visit: PageRequest, location: &str) -> Response {
+    let page = HtmlPage::message(StatusCode::SEE_OTHER, texts(visit.language).confirmed);
     let mut response = page.into_response(&visit);
     if let Ok(location) = HeaderValue::try_from(location) {
         response.headers_mut().insert(header::LOCATION, location);
@@ -260,18 +260,18 @@ fn see_other(visit: Visit, location: &str) -> Response {
 /// A booking that was made.
 async fn booked(
     State(app): State<App>,
-    Extension(desk): Extension<Arc<Desk>>,
-    params: Params,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = Visit::of(&app, &request);
+    let visit = PageRequest::of(&app, &request);
     let is_new = request.uri().query().is_some_and(|query| query.split('&').any(|part| part == "new=1"));
     drop(request);
     let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
         Some(refused) => refused,
         None => match done::page(&app, &visit, &token, is_new).await {
-            Ok(found) => found.unwrap_or_else(|| Page::not_found(visit.language)),
+            Ok(found) => found.unwrap_or_else(|| HtmlPage::not_found(visit.language)),
             Err(e) => failed(&visit, e),
         },
     };
@@ -281,11 +281,11 @@ async fn booked(
 /// A booking as a file for calendars; its page where it does not take place.
 async fn calendar_file(
     State(app): State<App>,
-    Extension(desk): Extension<Arc<Desk>>,
-    params: Params,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = Visit::of(&app, &request);
+    let visit = PageRequest::of(&app, &request);
     drop(request);
     let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
     if let Some(refused) = desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
@@ -300,13 +300,13 @@ async fn calendar_file(
 }
 
 /// The token in the path of a page below a booking's, and what the page is about; none for a path that names no such page.
-fn aim(params: Params, path: &str) -> Option<(String, Aim)> {
+fn aim(params: BookParams, path: &str) -> Option<(String, ManageTarget)> {
     let Path(mut params) = params.ok()?;
     let token = params.remove("token")?;
     let aim = match params.remove("start") {
-        Some(start) => Aim::MoveTo(start.parse::<Instant>().ok()?),
-        None if path.ends_with("/cancel") => Aim::Cancel,
-        None => Aim::Choose,
+        Some(start) => ManageTarget::MoveTo(start.parse::<Instant>().ok()?),
+        None if path.ends_with("/cancel") => ManageTarget::Cancel,
+        None => ManageTarget::Choose,
     };
     Some((token, aim))
 }
@@ -314,20 +314,20 @@ fn aim(params: Params, path: &str) -> Option<(String, Aim)> {
 /// What can be done with a booking, which changes nothing.
 async fn show_below(
     State(app): State<App>,
-    Extension(desk): Extension<Arc<Desk>>,
-    params: Params,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = Visit::of(&app, &request);
+    let visit = PageRequest::of(&app, &request);
     let aim = aim(params, request.uri().path());
     drop(request);
     let page = match (desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE), aim) {
         (Some(refused), _) => refused,
-        (None, None) => Page::not_found(visit.language),
+        (None, None) => HtmlPage::not_found(visit.language),
         (None, Some((token, aim))) => match manage::view(&app, &visit, &token, aim).await {
             // Relative to this page's address, as above.
-            Ok(Outcome::Booked(path)) => return see_other(visit, &format!("{}../{path}", aim.up())),
-            Ok(Outcome::Shows(page)) => *page,
+            Ok(FormResult::Booked(path)) => return see_other(visit, &format!("{}../{path}", aim.up())),
+            Ok(FormResult::Shows(page)) => *page,
             Err(e) => failed(&visit, e),
         },
     };
@@ -337,34 +337,35 @@ async fn show_below(
 /// Takes a form that does something with a booking.
 async fn send_below(
     State(app): State<App>,
-    Extension(desk): Extension<Arc<Desk>>,
-    params: Params,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
     request: Request,
 ) -> Response {
-    let visit = Visit::of(&app, &request);
+    let visit = PageRequest::of(&app, &request);
     let aim = aim(params, request.uri().path());
     let (request, rest) = unread_body::lend(request);
     let taken = take_below(&app, &desk, &visit, aim.as_ref(), request).await;
     rest.take().await;
     let page = match taken {
-        Ok(Outcome::Booked(path)) => {
+        Ok(FormResult::Booked(path)) => {
             // Relative to this form's address, as above.
-            let up = if matches!(aim, Some((_, Aim::MoveTo(_)))) { "../../../../" } else { "../../" };
+            let up =
+                if matches!(aim, Some((_, ManageTarget::MoveTo(_)))) { "../../../../" } else { "../../" };
             return see_other(visit, &format!("{up}{path}"));
         }
-        Ok(Outcome::Shows(page)) | Err(page) => *page,
+        Ok(FormResult::Shows(page)) | Err(page) => *page,
     };
     page.into_response(&visit)
 }
 
 async fn take_below(
     app: &App,
-    desk: &Desk,
-    visit: &Visit,
-    aim: Option<&(String, Aim)>,
+    desk: &BookContext,
+    visit: &PageRequest,
+    aim: Option<&(String, ManageTarget)>,
     request: Request,
-) -> Result<Outcome, Box<Page>> {
+) -> Result<FormResult, Box<HtmlPage>> {
     let (fields, _held) = read(app, desk, visit, request).await?;
-    let Some((token, aim)) = aim else { return Err(Box::new(Page::not_found(visit.language))) };
+    let Some((token, aim)) = aim else { return Err(Box::new(HtmlPage::not_found(visit.language))) };
     manage::send(app, visit, token, *aim, &fields).await.map_err(|e| Box::new(failed(visit, e)))
 }

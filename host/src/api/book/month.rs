@@ -10,8 +10,8 @@ use model::Instant;
 use crate::api::book::bounds::Bounds;
 use crate::api::book::choice::Choice;
 use crate::api::book::free::{self, DAY_MS};
-use crate::api::book::layout::Page;
-use crate::api::book::subject::{Subject, Visit};
+use crate::api::book::layout::HtmlPage;
+use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
 use crate::api::book::{about, hosts};
@@ -74,7 +74,7 @@ struct Time {
 type Days = BTreeMap<Date, Vec<Time>>;
 
 /// The list of times.
-pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
+pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -> HtmlPage {
     let (language, choice) = (visit.language, &visit.choice);
     let event_type = &subject.bookable.body;
     let bounds = Bounds::of(&event_type.booking_window, subject.zone.date(app.now()));
@@ -110,10 +110,10 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
     let status = if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let page = match &subject.moved {
         None => {
-            let page = Page::new(event_type.title.clone(), html).with_status(status).of(event_type);
+            let page = HtmlPage::new(event_type.title.clone(), html).with_status(status).of(event_type);
             page.with_pictures(hosts::pictures(event_type))
         }
-        Some(_) => Page::new(texts.move_booking, html).with_status(status).of(event_type).unframed(),
+        Some(_) => HtmlPage::new(texts.move_booking, html).with_status(status).of(event_type).unframed(),
     };
     let zone = match (subject.has_own_zone, is_unknown) {
         (true, _) => "own",
@@ -126,7 +126,7 @@ pub async fn page(app: &App, visit: &Visit, subject: &Subject) -> Page {
 }
 
 /// What the times are for: the event type, or the booking that is to be moved, with the way back to it.
-fn head(visit: &Visit, subject: &Subject) -> Html {
+fn head(visit: &PageRequest, subject: &BookableEventType) -> Html {
     let texts = texts(visit.language);
     let Some(moved) = &subject.moved else {
         return about::event_type(&subject.bookable.body, visit.language);
@@ -138,7 +138,7 @@ fn head(visit: &Visit, subject: &Subject) -> Html {
     html
 }
 
-async fn days(app: &App, subject: &Subject, month: Date) -> Result<Days, Error> {
+async fn days(app: &App, subject: &BookableEventType, month: Date) -> Result<Days, Error> {
     let zone = &subject.zone;
     let from_ms = zone.instant_ms(month, 0).unwrap_or(i64::MAX);
     let next = month.last_of_month().tomorrow().unwrap_or(month);
@@ -152,21 +152,21 @@ async fn days(app: &App, subject: &Subject, month: Date) -> Result<Days, Error> 
 }
 
 /// The page where it is not known what is free: never a month without times.
-fn unreadable(visit: &Visit, e: Error) -> Page {
+fn unreadable(visit: &PageRequest, e: Error) -> HtmlPage {
     let texts = texts(visit.language);
     let is_unknown = e.code() == Some(Code::AvailabilityUnknown);
     let retry_after_s = error::public(e, &visit.request_id).retry_after_s.unwrap_or(5);
     if !is_unknown {
-        return Page::broken(visit.language);
+        return HtmlPage::broken(visit.language);
     }
     let [title, text] = texts.unreadable;
     let mut html = Html::default();
     html.element("p", text).raw("<p>").link(&visit.choice.link(), texts.try_again).raw("</p>\n");
-    Page::new(title, html).with_status(StatusCode::SERVICE_UNAVAILABLE).retry_after_s(retry_after_s)
+    HtmlPage::new(title, html).with_status(StatusCode::SERVICE_UNAVAILABLE).retry_after_s(retry_after_s)
 }
 
 /// Which zone the times are in, and the form to change it.
-fn zone(visit: &Visit, subject: &Subject) -> Html {
+fn zone(visit: &PageRequest, subject: &BookableEventType) -> Html {
     let texts = texts(visit.language);
     let mut html = Html::default();
     html.raw("<p>").text(texts.times_in).raw(" <strong>").text(&subject.zone.name).raw("</strong>");
@@ -204,7 +204,7 @@ fn zone(visit: &Visit, subject: &Subject) -> Html {
 }
 
 /// The way to the clock that is not shown.
-fn clocks(visit: &Visit) -> Html {
+fn clocks(visit: &PageRequest) -> Html {
     let controls = controls(visit.language);
     let (hours, name) = match visit.hours {
         Hours::TwentyFour => (Hours::Twelve, controls.twelve_hours),
@@ -217,7 +217,7 @@ fn clocks(visit: &Visit) -> Html {
 }
 
 /// The durations that can be chosen.
-fn durations(visit: &Visit, subject: &Subject) -> Html {
+fn durations(visit: &PageRequest, subject: &BookableEventType) -> Html {
     let texts = texts(visit.language);
     let event_type = &subject.bookable.body;
     let mut html = Html::default();
@@ -240,7 +240,7 @@ fn durations(visit: &Visit, subject: &Subject) -> Html {
 }
 
 /// The name of the month, and the ways to those beside it.
-fn pager(visit: &Visit, bounds: &Bounds, month: Date) -> Html {
+fn pager(visit: &PageRequest, bounds: &Bounds, month: Date) -> Html {
     let texts = texts(visit.language);
     let mut html = Html::default();
     html.raw("<h2 id=\"month\">").text(&dates::month(month, visit.language)).raw("</h2>\n");
@@ -260,12 +260,12 @@ fn pager(visit: &Visit, bounds: &Bounds, month: Date) -> Html {
     html
 }
 
-fn to_month(visit: &Visit, month: Date) -> String {
+fn to_month(visit: &PageRequest, month: Date) -> String {
     Choice { month: Some(month.first_of_month()), ..visit.choice.standing() }.link()
 }
 
 /// The days of the month; those with free times are links.
-fn grid((visit, today): (&Visit, Date), month: Date, days: &Days, chosen: Option<Date>) -> Html {
+fn grid((visit, today): (&PageRequest, Date), month: Date, days: &Days, chosen: Option<Date>) -> Html {
     let language = visit.language;
     let mut html = Html::default();
     html.raw("<table class=\"days\">\n<thead><tr>");
@@ -299,7 +299,7 @@ fn grid((visit, today): (&Visit, Date), month: Date, days: &Days, chosen: Option
 }
 
 /// A day with the number of its times.
-fn name_of(day: Date, times: &[Time], visit: &Visit) -> String {
+fn name_of(day: Date, times: &[Time], visit: &PageRequest) -> String {
     format!("{}, {}: {}", dates::day(day, visit.language), texts(visit.language).free_times, times.len())
 }
 
@@ -314,7 +314,7 @@ fn part_of(time: &Time) -> usize {
 
 /// The times of a day, by its parts where they are in several. Where the clocks change on it, each tells its offset: a time of day can come
 /// twice.
-fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
+fn list(visit: &PageRequest, subject: &BookableEventType, day: Date, times: &[Time]) -> Html {
     let mut html = Html::default();
     html.raw("<h2 id=\"times\" tabindex=\"-1\">").text(&dates::day(day, visit.language)).raw("</h2>\n");
     let has_one_offset =
@@ -345,14 +345,14 @@ fn list(visit: &Visit, subject: &Subject, day: Date, times: &[Time]) -> Html {
 }
 
 /// The next time after a month without one; none where there is none, or where it cannot be found out.
-async fn next(app: &App, subject: &Subject, bounds: &Bounds, month: Date) -> Option<Instant> {
+async fn next(app: &App, subject: &BookableEventType, bounds: &Bounds, month: Date) -> Option<Instant> {
     let from = month.last_of_month().tomorrow().ok()?;
     let from_ms = subject.zone.instant_ms(from, 0)?.max(app.now());
     let to_ms = subject.zone.instant_ms(bounds.last, 0)?.saturating_add(DAY_MS);
     free::first(app, subject, (from_ms, to_ms)).await.ok().flatten()
 }
 
-fn onward(visit: &Visit, subject: &Subject, next: Option<Instant>) -> Html {
+fn onward(visit: &PageRequest, subject: &BookableEventType, next: Option<Instant>) -> Html {
     let texts = texts(visit.language);
     let mut html = Html::default();
     match next {

@@ -11,15 +11,15 @@ use scheduling::hours::Zone;
 use storage::scheduling::applications;
 
 use crate::api::access::api_key::{client_ip, peer};
-use crate::api::book::booked::Booked;
+use crate::api::book::booked::BookedEvent;
 use crate::api::book::choice::Choice;
 use crate::api::request::request_id;
 use crate::app::App;
-use crate::app::freshness::Reading;
+use crate::app::freshness::ReadTrace;
 use crate::bookings::handle;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::locale::Language;
 use crate::locale::dates::{self, Hours};
 
@@ -27,7 +27,7 @@ use crate::locale::dates::{self, Hours};
 const MAX_USER_AGENT: usize = 512;
 
 /// Who looks at the page, and how.
-pub struct Visit {
+pub struct PageRequest {
     pub choice: Choice,
     pub language: Language,
     pub hours: Hours,
@@ -39,13 +39,13 @@ pub struct Visit {
     pub request_id: String,
 }
 
-impl Visit {
-    pub fn of(app: &App, request: &Request) -> Visit {
+impl PageRequest {
+    pub fn of(app: &App, request: &Request) -> PageRequest {
         let choice = Choice::read(request.uri().query().unwrap_or_default());
         let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let preferred = || Language::preferred(accepted.unwrap_or_default());
         let agent = request.headers().get(header::USER_AGENT).and_then(|value| value.to_str().ok());
-        Visit {
+        PageRequest {
             language: choice.language.unwrap_or_else(preferred),
             hours: choice.hours.unwrap_or_default(),
             up: "../".repeat(request.uri().path().matches('/').count().saturating_sub(2)),
@@ -57,7 +57,7 @@ impl Visit {
     }
 }
 
-impl Visit {
+impl PageRequest {
     /// From when until when, as this visitor reads times.
     pub fn span(&self, times: (Instant, Instant), zone: &Zone) -> String {
         dates::span_by(times, zone, self.language, self.hours)
@@ -72,8 +72,8 @@ pub struct Address {
 }
 
 /// An event type that can be booked by this visitor.
-pub struct Subject {
-    pub asker: Asker,
+pub struct BookableEventType {
+    pub asker: RequestContext,
     pub bookable: Bookable,
     /// The visitor's zone, or the host's where the visitor named none that is known.
     pub zone: Zone,
@@ -82,11 +82,11 @@ pub struct Subject {
     /// Length of the meeting: the one that was chosen, if the event type has it.
     pub minutes: i64,
     /// The booking that is to be moved; none: a new one is made.
-    pub moved: Option<Moved>,
+    pub moved: Option<BookingToMove>,
 }
 
 /// A booking that is to be moved.
-pub struct Moved {
+pub struct BookingToMove {
     pub id: String,
     /// What its addresses have.
     pub token: String,
@@ -95,12 +95,17 @@ pub struct Moved {
     pub end: Instant,
 }
 
-impl Subject {
+impl BookableEventType {
     /// Finds what the address names. `may_be_over`: also by a link by which nobody can book any more.
     ///
     /// # Errors
     /// `not_found` for everything else that cannot be booked.
-    pub async fn find(app: &App, visit: &Visit, address: &Address, may_be_over: bool) -> Result<Subject> {
+    pub async fn find(
+        app: &App,
+        visit: &PageRequest,
+        address: &Address,
+        may_be_over: bool,
+    ) -> Result<BookableEventType> {
         let tenant = match &address.handle {
             Some(handle) => tenant_of_handle(app, handle).await?,
             None => default_tenant(app).await?,
@@ -113,7 +118,7 @@ impl Subject {
         let own = visit.choice.zone.as_deref().and_then(Zone::named);
         let has_duration = |minutes: &i64| rules::duration(&bookable.body, Some(*minutes)).is_ok();
         let minutes = visit.choice.minutes.filter(has_duration).unwrap_or(bookable.body.duration_minutes);
-        Ok(Subject {
+        Ok(BookableEventType {
             has_own_zone: own.is_some(),
             zone: own.unwrap_or_else(|| rules::zone(&bookable.body)),
             asker,
@@ -127,7 +132,11 @@ impl Subject {
     ///
     /// # Errors
     /// `not_found` where the event type cannot be booked any more.
-    pub async fn of_booking(app: &App, visit: &Visit, booked: &Booked) -> Result<Subject> {
+    pub async fn of_booking(
+        app: &App,
+        visit: &PageRequest,
+        booked: &BookedEvent,
+    ) -> Result<BookableEventType> {
         let (row, body) = (&booked.row, &booked.body);
         let asker = asker(row.tenant.clone(), visit);
         let bookable = links::by_id(app, &asker, &row.event_type_id).await?;
@@ -136,12 +145,12 @@ impl Subject {
         let has_duration = |minutes: &i64| rules::duration(&bookable.body, Some(*minutes)).is_ok();
         let before = (row.end_at - row.start_at) / MINUTE_MS;
         let minutes = visit.choice.minutes.filter(has_duration).or(Some(before).filter(has_duration));
-        Ok(Subject {
+        Ok(BookableEventType {
             has_own_zone: own.is_some() || (visit.choice.zone.is_none() && of_invitee.is_some()),
             zone: own.or(of_invitee).unwrap_or_else(|| rules::zone(&bookable.body)),
             asker,
             minutes: minutes.unwrap_or(bookable.body.duration_minutes),
-            moved: Some(Moved {
+            moved: Some(BookingToMove {
                 id: row.id.clone(),
                 token: booked.token.clone(),
                 start: Instant::from_millis(row.start_at),
@@ -163,13 +172,13 @@ impl Subject {
 }
 
 /// Whoever comes with a booking link: may book in the application, and is bound to no connection.
-pub fn asker(tenant: Tenant, visit: &Visit) -> Asker {
-    Asker {
+pub fn asker(tenant: Tenant, visit: &PageRequest) -> RequestContext {
+    RequestContext {
         tenant,
         connection_ids: Vec::new(),
         request_id: visit.request_id.clone(),
         no_cache: false,
-        reading: Reading::default(),
+        reading: ReadTrace::default(),
     }
 }
 

@@ -8,49 +8,54 @@ use model::scheduling::booking::NewBooking;
 use serde_json::Value;
 use storage::lane::Lane;
 
-use crate::api::book::details::{self, Fault, Sheet};
-use crate::api::book::form::{self, Fields, Token};
-use crate::api::book::layout::Page;
-use crate::api::book::subject::{Subject, Visit};
+use crate::api::book::details::{self, BookingFormView, FormFault};
+use crate::api::book::form::{self, FormFields, Token};
+use crate::api::book::layout::HtmlPage;
+use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::texts;
-use crate::api::book::verdict::{self, Question};
+use crate::api::book::verdict::{self, VerdictRequest};
 use crate::api::book::{done, free, month};
-use crate::api::idempotency::{self, Next};
+use crate::api::idempotency::{self, ClaimResult};
 use crate::api::request::fingerprint::of_parts;
 use crate::api::response::{error, reply};
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::bookings::create::{self, By};
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::create::{self, Booker};
+use crate::connections::request_context::RequestContext;
 
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;
 
 /// What a form came to.
-pub enum Outcome {
+pub enum FormResult {
     /// It was done, or looks like that to a program: the address of the booking, relative to `/book/`.
     Booked(String),
     /// The form again, with what is wrong.
-    Shows(Box<Page>),
+    Shows(Box<HtmlPage>),
 }
 
 /// Handles a form.
-pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) -> Outcome {
+pub async fn send(
+    app: &App,
+    visit: &PageRequest,
+    subject: &BookableEventType,
+    fields: &FormFields,
+) -> FormResult {
     if !fields.first(form::TRAP).is_empty() {
-        return Outcome::Booked(address(visit, &done::decoy_token(app)));
+        return FormResult::Booked(address(visit, &done::decoy_token(app)));
     }
     let token = form::read_token(app, subject, fields.first(form::TOKEN));
     if token == Token::Foreign && subject.bookable.is_over(app.now()) {
-        return Outcome::Shows(Box::new(Page::not_found(visit.language)));
+        return FormResult::Shows(Box::new(HtmlPage::not_found(visit.language)));
     }
     let Ok(start) = fields.first(form::START).parse::<Instant>() else {
         let page = month::page(app, visit, subject).await;
-        return Outcome::Shows(Box::new(page.with_status(StatusCode::BAD_REQUEST)));
+        return FormResult::Shows(Box::new(page.with_status(StatusCode::BAD_REQUEST)));
     };
     let response = match (token, form::new_booking(subject, start, fields)) {
         (Token::TooFast, _) => {
             let fault = at(None, texts(visit.language).sent_too_fast, StatusCode::TOO_MANY_REQUESTS);
-            let fault = Fault { keeps_token: true, retry_after_s: Some(2), ..fault };
+            let fault = FormFault { keeps_token: true, retry_after_s: Some(2), ..fault };
             return again(app, visit, subject, (start, fields), fault).await;
         }
         (Token::Good(nonce), Ok(new)) => {
@@ -70,11 +75,11 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
     let body = axum::body::to_bytes(response.into_body(), MAX_ANSWER).await.unwrap_or_default();
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     if let Some(token) = body["manageToken"].as_str().filter(|_| is_made) {
-        return Outcome::Booked(address(visit, token));
+        return FormResult::Booked(address(visit, token));
     }
     let refusal = &body["error"];
     if refusal["code"] == Code::NotFound.as_str() {
-        return Outcome::Shows(Box::new(Page::not_found(visit.language)));
+        return FormResult::Shows(Box::new(HtmlPage::not_found(visit.language)));
     }
     let mut fault = fault(visit, refusal["code"].as_str().unwrap_or_default(), refusal["param"].as_str());
     fault.retry_after_s = retry_after_s;
@@ -82,7 +87,7 @@ pub async fn send(app: &App, visit: &Visit, subject: &Subject, fields: &Fields) 
 }
 
 /// The address of a booking's page, relative to `/book/`, for who comes from the form.
-fn address(visit: &Visit, token: &str) -> String {
+fn address(visit: &PageRequest, token: &str) -> String {
     let look = visit.choice.spoken().link();
     let look = look.strip_prefix('?').filter(|text| !text.is_empty()).map(|text| format!("&{text}"));
     format!("b/{token}?new=1{}", look.unwrap_or_default())
@@ -91,9 +96,9 @@ fn address(visit: &Visit, token: &str) -> String {
 /// Makes the booking as the API's operation does, once for each form: a repeated one has the first one's answer.
 async fn book(
     app: &App,
-    visit: &Visit,
-    subject: &Subject,
-    (fields, nonce): (&Fields, &str),
+    visit: &PageRequest,
+    subject: &BookableEventType,
+    (fields, nonce): (&FormFields, &str),
     new: NewBooking,
 ) -> Response {
     let request_id = subject.asker.request_id.clone();
@@ -102,10 +107,10 @@ async fn book(
     let tenant = &subject.asker.tenant;
     let attempt = match idempotency::claim_scope(app, &tenant.application_id, scope, fingerprint).await {
         Err(e) => return error::response(e, &request_id),
-        Ok(Next::Replay(response)) => return *response,
-        Ok(Next::Run(attempt)) => attempt,
+        Ok(ClaimResult::Replay(response)) => return *response,
+        Ok(ClaimResult::Run(attempt)) => attempt,
     };
-    let question = Question {
+    let question = VerdictRequest {
         address: visit.ip.to_string(),
         user_agent: visit.user_agent.clone(),
         slug: new.slug.clone().unwrap_or_default(),
@@ -127,38 +132,38 @@ async fn book(
 
 async fn make(
     app: &App,
-    asker: &Asker,
-    (question, new): (&Question, &NewBooking),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    asker: &RequestContext,
+    (question, new): (&VerdictRequest, &NewBooking),
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     verdict::ask(app, question).await?;
-    create::create(app, (asker, false), (new, By::Page), &[], attempt).await
+    create::create(app, (asker, false), (new, Booker::Page), &[], attempt).await
 }
 
 /// The form again with what was filled in, and other times where this one is taken.
 async fn again(
     app: &App,
-    visit: &Visit,
-    subject: &Subject,
-    (start, fields): (Instant, &Fields),
-    fault: Fault,
-) -> Outcome {
+    visit: &PageRequest,
+    subject: &BookableEventType,
+    (start, fields): (Instant, &FormFields),
+    fault: FormFault,
+) -> FormResult {
     let is_taken = fault.control.as_deref() == Some(form::START);
     let others = if is_taken { free::nearest(app, subject, start).await } else { Vec::new() };
     let sent = fields.first(form::TOKEN);
     // One that is still being worked on must be recognized when it is sent again.
     let kept = fault.keeps_token.then(|| sent.to_owned());
     let token = kept.unwrap_or_else(|| form::token_after(app, subject, sent));
-    let sheet = Sheet { start, fields, token, fault: Some(fault), others };
-    Outcome::Shows(Box::new(details::page(visit, subject, &sheet)))
+    let sheet = BookingFormView { start, fields, token, fault: Some(fault), others };
+    FormResult::Shows(Box::new(details::page(visit, subject, &sheet)))
 }
 
-fn at(control: Option<&str>, text: &'static str, status: StatusCode) -> Fault {
-    Fault { control: control.map(str::to_owned), text, status, retry_after_s: None, keeps_token: false }
+fn at(control: Option<&str>, text: &'static str, status: StatusCode) -> FormFault {
+    FormFault { control: control.map(str::to_owned), text, status, retry_after_s: None, keeps_token: false }
 }
 
 /// What a refusal of the API says to a visitor.
-pub fn fault(visit: &Visit, code: &str, param: Option<&str>) -> Fault {
+pub fn fault(visit: &PageRequest, code: &str, param: Option<&str>) -> FormFault {
     let texts = texts(visit.language);
     let is = |known: Code| code == known.as_str();
     if is(Code::SlotUnavailable) {
@@ -174,20 +179,20 @@ pub fn fault(visit: &Visit, code: &str, param: Option<&str>) -> Fault {
         return at(None, texts.refused, StatusCode::FORBIDDEN);
     }
     if is(Code::ProviderUnavailable) {
-        return Fault { keeps_token: true, ..at(None, texts.failed, StatusCode::SERVICE_UNAVAILABLE) };
+        return FormFault { keeps_token: true, ..at(None, texts.failed, StatusCode::SERVICE_UNAVAILABLE) };
     }
     if is(Code::IdempotencyKeyReused) {
         return at(None, texts.sent_before, StatusCode::CONFLICT);
     }
     if is(Code::IdempotencyInProgress) {
-        return Fault { keeps_token: true, ..at(None, texts.in_progress, StatusCode::CONFLICT) };
+        return FormFault { keeps_token: true, ..at(None, texts.in_progress, StatusCode::CONFLICT) };
     }
     if is(Code::AvailabilityUnknown) || is(Code::Overloaded) {
         let fault = at(None, texts.availability_unknown, StatusCode::SERVICE_UNAVAILABLE);
-        return Fault { keeps_token: true, ..fault };
+        return FormFault { keeps_token: true, ..fault };
     }
     let Some(param) = param else {
-        return Fault { keeps_token: true, ..at(None, texts.failed, StatusCode::INTERNAL_SERVER_ERROR) };
+        return FormFault { keeps_token: true, ..at(None, texts.failed, StatusCode::INTERNAL_SERVER_ERROR) };
     };
     let is_missing = is(Code::MissingField);
     let (control, text) = match param {

@@ -21,7 +21,7 @@ const DEADLINE: Duration = Duration::from_secs(2);
 /// What the service is asked.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Question {
+pub struct VerdictRequest {
     /// The IP address of the visitor.
     pub address: String,
     /// The header `User-Agent`; empty where there is none.
@@ -36,7 +36,7 @@ pub struct Question {
 
 /// What the service answers. Other fields are for itself.
 #[derive(Deserialize)]
-struct Verdict {
+struct VerdictAnswer {
     allow: bool,
 }
 
@@ -49,7 +49,7 @@ pub fn hash_of(email: &str) -> String {
 ///
 /// # Errors
 /// 403 `forbidden` where the form is not welcome; where there is no verdict 503 `provider_unavailable`, if forms are refused then.
-pub async fn ask(app: &App, question: &Question) -> Result<()> {
+pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     let Some(url) = &app.config.booking_verdict_url else { return Ok(()) };
     match (given(app, url, question).await, app.config.booking_verdict_failure) {
         (Some(true), _) | (None, VerdictFailure::Open) => Ok(()),
@@ -62,14 +62,14 @@ pub async fn ask(app: &App, question: &Question) -> Result<()> {
 }
 
 /// The verdict; none where the service gives none in time.
-async fn given(app: &App, url: &Url, question: &Question) -> Option<bool> {
+async fn given(app: &App, url: &Url, question: &VerdictRequest) -> Option<bool> {
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
     // It is the operator's own: nothing of a tenant's is sent, and nothing has to be kept apart.
     let post = Post { tenant: "", url, headers, body: Bytes::from(storage::json_text(question)) };
     let fault = match timeout(DEADLINE, app.runtime.post_to_operator(post, DEADLINE)).await {
         Ok(Ok(posted)) if (200..300).contains(&posted.status) => {
-            match serde_json::from_slice::<Verdict>(&posted.snippet) {
+            match serde_json::from_slice::<VerdictAnswer>(&posted.snippet) {
                 Ok(verdict) => return Some(verdict.allow),
                 Err(_) => "the answer is not {\"allow\": true} or {\"allow\": false}".to_owned(),
             }

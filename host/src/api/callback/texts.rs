@@ -5,7 +5,7 @@ use crate::locale::Language;
 
 /// What the page says: a title, what happened, what the reader can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Texts {
+pub struct CallbackTexts {
     pub title: &'static str,
     pub what_happened: &'static str,
     pub what_to_do: &'static str,
@@ -14,7 +14,7 @@ pub struct Texts {
 }
 
 /// The texts for a reason in a language.
-pub fn texts(reason: PageReason, language: Language) -> Texts {
+pub fn texts(reason: PageReason, language: Language) -> CallbackTexts {
     let [title, what_happened, what_to_do] = match language {
         Language::English => english(reason),
         Language::German => german(reason),
@@ -31,7 +31,7 @@ pub fn texts(reason: PageReason, language: Language) -> Texts {
         Language::Japanese => "リクエスト ID",
         Language::Arabic => "معرّف الطلب",
     };
-    Texts { title, what_happened, what_to_do, request_id }
+    CallbackTexts { title, what_happened, what_to_do, request_id }
 }
 
 fn english(reason: PageReason) -> [&'static str; 3] {

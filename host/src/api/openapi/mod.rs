@@ -15,7 +15,7 @@ use crate::api::openapi::components::{common_headers, components, shared_respons
 use crate::api::openapi::schemas::{
     SCHEMAS, differing, drop_unused, is_telling, referred, rename, strip_defaults,
 };
-use crate::api::operation::{Operation, Parameter, Place};
+use crate::api::operation::{Operation, Parameter, ParameterLocation};
 
 /// Version of the interface description, not of the program.
 pub const VERSION: &str = "1.0.0";
@@ -291,8 +291,8 @@ fn words(camel: &str) -> String {
 
 fn declared_parameter(p: &Parameter) -> Value {
     let place = match p.place {
-        Place::Query => "query",
-        Place::Header => "header",
+        ParameterLocation::Query => "query",
+        ParameterLocation::Header => "header",
     };
     json!({
         "name": p.name, "in": place, "required": p.required, "description": p.description, "schema": p.schema

@@ -23,7 +23,7 @@ use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::api::request::received_body::{Form, Object, Received};
+use crate::api::request::received_body::{Form, Object, ReceivedBody};
 use crate::api::request::{fingerprint, form, json};
 
 /// Largest body of an ordinary operation in bytes.
@@ -103,7 +103,7 @@ impl Bodies {
     }
 
     /// Takes room for a body of at most `size` bytes.
-    async fn take(self: &Arc<Self>, tenant: &str, size: usize) -> Result<Held> {
+    async fn take(self: &Arc<Self>, tenant: &str, size: usize) -> Result<BodyPermit> {
         if size <= SMALL {
             return Ok(self.take_now(tenant, size));
         }
@@ -120,7 +120,7 @@ impl Bodies {
     }
 
     /// Takes what room there is now for a body of at most `size` bytes, the common one only beside that of the tenant.
-    fn take_now(self: &Arc<Self>, tenant: &str, size: usize) -> Held {
+    fn take_now(self: &Arc<Self>, tenant: &str, size: usize) -> BodyPermit {
         let of_tenant = self.share(tenant, size).try_acquire_many_owned(kib(size)).ok();
         let common =
             of_tenant.as_ref().and_then(|_| self.common.clone().try_acquire_many_owned(kib(size)).ok());
@@ -138,9 +138,9 @@ impl Bodies {
         tenant: &str,
         of_tenant: Option<OwnedSemaphorePermit>,
         common: Option<OwnedSemaphorePermit>,
-    ) -> Held {
+    ) -> BodyPermit {
         let tenant = tenant.to_owned();
-        Held { bodies: self.clone(), tenant, reserved: 0, common, _of_tenant: of_tenant }
+        BodyPermit { bodies: self.clone(), tenant, reserved: 0, common, _of_tenant: of_tenant }
     }
 }
 
@@ -174,7 +174,7 @@ impl Reserve {
 }
 
 /// A share of the budgets, given back when it is dropped: when the work with the body is done.
-pub struct Held {
+pub struct BodyPermit {
     bodies: Arc<Bodies>,
     tenant: String,
     /// Bytes of the reserve.
@@ -184,7 +184,7 @@ pub struct Held {
     _of_tenant: Option<OwnedSemaphorePermit>,
 }
 
-impl Held {
+impl BodyPermit {
     /// Takes `more` bytes, or refuses.
     fn grow(&mut self, more: usize) -> Result<()> {
         if self.common.is_some() || more == 0 {
@@ -225,7 +225,7 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for BodyPermit {
     fn drop(&mut self) {
         if self.reserved > 0
             && let Ok(mut reserve) = self.bodies.reserve.lock()
@@ -246,13 +246,13 @@ fn too_many() -> Error {
 }
 
 /// A request whose body was read.
-pub struct Read {
+pub struct ReadBody {
     pub request: Request,
     /// Equal for bodies that mean the same: the order of names, their spelling and white space do not count. A large body is
     /// compared by its bytes.
     pub fingerprint: String,
     /// To be kept until the work with the body is done.
-    pub held: Held,
+    pub held: BodyPermit,
 }
 
 /// Reads a body of at most `max` bytes for a tenant. Nothing is parsed or kept before its size is known to be within that.
@@ -266,7 +266,7 @@ pub async fn read(
     tenant: &str,
     max: usize,
     request: Request,
-) -> Result<Read> {
+) -> Result<ReadBody> {
     let (parts, body) = request.into_parts();
     let declared = declared(&parts.headers, &body, max)?;
     let mut held = bodies.take(tenant, declared.unwrap_or(max.min(SMALL))).await?;
@@ -280,11 +280,11 @@ pub async fn read(
     let work = move || digest(content_type.as_ref(), bytes);
     let (object, fingerprint, form) = compute.run(tenant, size, work).await;
     let mut request = Request::from_parts(parts, Body::empty());
-    request.extensions_mut().insert(Received::new(object));
+    request.extensions_mut().insert(ReceivedBody::new(object));
     if let Some(form) = form {
-        request.extensions_mut().insert(Form(Received::new(form)));
+        request.extensions_mut().insert(Form(ReceivedBody::new(form)));
     }
-    Ok(Read { request, fingerprint, held })
+    Ok(ReadBody { request, fingerprint, held })
 }
 
 fn too_slow(deadline: Duration) -> Error {
@@ -309,7 +309,11 @@ fn too_large(max: usize) -> Error {
     )
 }
 
-async fn collect(mut body: Body, (declared, max): (Option<usize>, usize), held: &mut Held) -> Result<Bytes> {
+async fn collect(
+    mut body: Body,
+    (declared, max): (Option<usize>, usize),
+    held: &mut BodyPermit,
+) -> Result<Bytes> {
     let pause = held.bodies.deadline;
     let mut size = declared.unwrap_or(max.min(SMALL));
     // What a client only claims to send costs no memory: pages are taken when they are written to.
@@ -366,11 +370,11 @@ mod tests {
 
     use super::*;
 
-    async fn send_by(tenant: &str, bodies: &Arc<Bodies>, max: usize, body: Body) -> Result<Read> {
+    async fn send_by(tenant: &str, bodies: &Arc<Bodies>, max: usize, body: Body) -> Result<ReadBody> {
         read(bodies, &Compute::default(), tenant, max, Request::new(body)).await
     }
 
-    async fn send(bodies: &Arc<Bodies>, max: usize, body: Body) -> Result<Read> {
+    async fn send(bodies: &Arc<Bodies>, max: usize, body: Body) -> Result<ReadBody> {
         send_by("a", bodies, max, body).await
     }
 

@@ -4,10 +4,10 @@ use base::error::{Code, Result, invalid};
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
-use crate::writes::etag::Expected;
+use crate::writes::etag::ExpectedEtag;
 
 /// The etag that the caller expects, from `If-Match` or from the body's `etag` (taken out of it). Both only if they agree.
-pub fn expected(headers: &HeaderMap, body: Option<&mut Map<String, Value>>) -> Result<Expected> {
+pub fn expected(headers: &HeaderMap, body: Option<&mut Map<String, Value>>) -> Result<ExpectedEtag> {
     let header =
         headers.get(header::IF_MATCH).map(|v| v.to_str().map(str::trim).unwrap_or_default().to_owned());
     let body = match body.and_then(|b| b.remove("etag")) {
@@ -22,7 +22,7 @@ pub fn expected(headers: &HeaderMap, body: Option<&mut Map<String, Value>>) -> R
             "If-Match and the body's etag differ; send one of them",
         )),
         (Some(text), _) | (None, Some(text)) => parse(&text),
-        (None, None) => Ok(Expected::Anything),
+        (None, None) => Ok(ExpectedEtag::Anything),
     }
 }
 
@@ -31,9 +31,9 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 /// `*`, or a list of strong etags (RFC 9110, 13.1.1). A weak one never matches, so it is a mistake.
-fn parse(text: &str) -> Result<Expected> {
+fn parse(text: &str) -> Result<ExpectedEtag> {
     if text == "*" {
-        return Ok(Expected::Anything);
+        return Ok(ExpectedEtag::Anything);
     }
     let etags: Vec<String> =
         text.split(',').map(|t| t.trim().trim_matches('"').to_owned()).filter(|t| !t.is_empty()).collect();
@@ -44,5 +44,5 @@ fn parse(text: &str) -> Result<Expected> {
             "the etag must be a strong etag such as \"1a2b\", or *",
         ));
     }
-    Ok(Expected::OneOf(etags.into_iter().map(|t| format!("\"{t}\"")).collect()))
+    Ok(ExpectedEtag::OneOf(etags.into_iter().map(|t| format!("\"{t}\"")).collect()))
 }

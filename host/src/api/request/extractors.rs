@@ -1,4 +1,4 @@
-//! Extractors for handlers: who asks (`Asker`), which attempt at a write it is (`Attempt`), and what the query string says.
+//! Extractors for handlers: who asks (`RequestContext`), which attempt at a write it is (`IdempotentAttempt`), and what the query string says.
 
 use axum::extract::{FromRequestParts, Query};
 use base::error::{Code, Result, invalid, refuse};
@@ -13,23 +13,23 @@ use url::form_urlencoded;
 use crate::api::access::api_key::Caller;
 use crate::api::request::request_id::RequestId;
 use crate::api::response::error::ApiError;
-use crate::app::freshness::Reading;
-use crate::app::stored_response::Attempt;
-use crate::connections::request_context::Asker;
+use crate::app::freshness::ReadTrace;
+use crate::app::stored_response::IdempotentAttempt;
+use crate::connections::request_context::RequestContext;
 
 /// The parameter by which a read has the provider asked first.
 const FRESH: &str = "fresh";
 
-impl<S: Send + Sync> FromRequestParts<S> for Asker {
+impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let caller = caller(parts)?;
         let request_id = parts.extensions.get::<RequestId>().map(|r| r.0.clone()).unwrap_or_default();
-        let reading = parts.extensions.get::<Reading>().cloned().unwrap_or_default();
+        let reading = parts.extensions.get::<ReadTrace>().cloned().unwrap_or_default();
         let cache_control =
             parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
-        Ok(Asker {
+        Ok(RequestContext {
             tenant: caller.tenant().clone(),
             connection_ids: caller.key.connection_ids.clone(),
             request_id,
@@ -66,11 +66,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Attempt {
+impl<S: Send + Sync> FromRequestParts<S> for IdempotentAttempt {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let found = parts.extensions.get::<Attempt>().cloned();
+        let found = parts.extensions.get::<IdempotentAttempt>().cloned();
         Ok(found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?)
     }
 }

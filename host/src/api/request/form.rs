@@ -6,7 +6,7 @@ use http::{HeaderValue, header};
 use serde_json::{Map, Value};
 use url::form_urlencoded;
 
-use crate::api::request::received_body::{Form, Object, Received};
+use crate::api::request::received_body::{Form, Object, ReceivedBody};
 use crate::api::response::error::ApiError;
 
 /// Parameters of a form, at most.
@@ -66,7 +66,7 @@ impl<S: Send + Sync> FromRequest<S> for FormOrJson {
             return Err(ApiError(refuse(Code::UnsupportedMediaType, message)));
         }
         let form = request.extensions_mut().remove::<Form>().map(|form| form.0);
-        let received = form.or_else(|| request.extensions_mut().remove::<Received>());
+        let received = form.or_else(|| request.extensions_mut().remove::<ReceivedBody>());
         let received = received.ok_or_else(|| anyhow::anyhow!("the body was not read before the handler"))?;
         Ok(FormOrJson(received.into_object()?))
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::api::request::received_body::Received;
+use crate::api::request::received_body::ReceivedBody;
 use crate::api::response::error::ApiError;
 use crate::app::App;
 
@@ -23,7 +23,7 @@ impl<S: Send + Sync> FromRequest<S> for Body {
     type Rejection = ApiError;
 
     async fn from_request(mut request: Request, _: &S) -> Result<Self, ApiError> {
-        let received = request.extensions_mut().remove::<Received>();
+        let received = request.extensions_mut().remove::<ReceivedBody>();
         let received = received.ok_or_else(|| anyhow::anyhow!("the body was not read before the handler"))?;
         Ok(Body(received.into_object()?))
     }

@@ -10,15 +10,15 @@ pub type Object = Result<Map<String, Value>>;
 
 /// A body that was read, for its handler. Extensions of a request are cloned, so what is in it is handed out once.
 #[derive(Clone)]
-pub struct Received(Arc<Mutex<Option<Object>>>);
+pub struct ReceivedBody(Arc<Mutex<Option<Object>>>);
 
 /// A body that is a form, for the handlers that take one.
 #[derive(Clone)]
-pub struct Form(pub Received);
+pub struct Form(pub ReceivedBody);
 
-impl Received {
+impl ReceivedBody {
     pub fn new(object: Object) -> Self {
-        Received(Arc::new(Mutex::new(Some(object))))
+        ReceivedBody(Arc::new(Mutex::new(Some(object))))
     }
 
     /// The object that it is; an absent body is an empty one.

@@ -93,7 +93,7 @@ pub fn status(code: Code) -> StatusCode {
 
 /// The code of a response that is an error, for the layers outside.
 #[derive(Clone, Copy, Debug)]
-pub struct Failed(pub Code);
+pub struct FailedCode(pub Code);
 
 /// Whether a conflict is about the moment and not about the request: the same request may succeed later. The other conflicts are what
 /// the work came to.
@@ -168,16 +168,18 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         // The request id is not known here: the outermost layer finds the error on the response and prints the envelope.
         let mut response = StatusCode::INTERNAL_SERVER_ERROR.into_response();
-        response.extensions_mut().insert(Pending(std::sync::Arc::new(std::sync::Mutex::new(Some(self.0)))));
+        response
+            .extensions_mut()
+            .insert(PendingError(std::sync::Arc::new(std::sync::Mutex::new(Some(self.0)))));
         response
     }
 }
 
 /// An error that waits for its request id.
 #[derive(Clone)]
-pub struct Pending(std::sync::Arc<std::sync::Mutex<Option<Error>>>);
+pub struct PendingError(std::sync::Arc<std::sync::Mutex<Option<Error>>>);
 
-impl Pending {
+impl PendingError {
     /// The error; once.
     pub fn take(&self) -> Option<Error> {
         self.0.lock().ok().and_then(|mut slot| slot.take())
@@ -190,7 +192,7 @@ pub fn response(error: Error, request_id: &str) -> Response {
     let code = refusal.code;
     let body = envelope(&refusal, request_id).to_string();
     let mut response = (status(refusal.code), body).into_response();
-    response.extensions_mut().insert(Failed(code));
+    response.extensions_mut().insert(FailedCode(code));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if let Some(seconds) = refusal.retry_after_s {

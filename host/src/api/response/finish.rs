@@ -5,8 +5,8 @@ use http::{HeaderName, HeaderValue};
 
 use crate::api::access::rate_limit::Standing;
 use crate::api::request::request_id::X_REQUEST_ID;
-use crate::api::response::error::{self, Pending};
-use crate::app::freshness::Reading;
+use crate::api::response::error::{self, PendingError};
+use crate::app::freshness::ReadTrace;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
@@ -14,7 +14,7 @@ const X_DATA_SOURCE: HeaderName = HeaderName::from_static("x-data-source");
 const X_DATA_AGE: HeaderName = HeaderName::from_static("x-data-age");
 
 /// The answer to a read, with where its data come from and how old they are.
-pub fn aged(mut response: Response, reading: &Reading, now: i64) -> Response {
+pub fn aged(mut response: Response, reading: &ReadTrace, now: i64) -> Response {
     let Some(age) = reading.age().filter(|_| response.status().is_success()) else { return response };
     let source = if age.waited { "provider" } else { "local" };
     response.headers_mut().insert(X_DATA_SOURCE, HeaderValue::from_static(source));
@@ -26,7 +26,7 @@ pub fn aged(mut response: Response, reading: &Reading, now: i64) -> Response {
 
 /// A handler's error becomes the envelope, now that the request's id is known.
 pub fn with_envelope(response: Response, request_id: &str) -> Response {
-    match response.extensions().get::<Pending>().and_then(Pending::take) {
+    match response.extensions().get::<PendingError>().and_then(PendingError::take) {
         Some(e) => error::response(e, request_id),
         None => response,
     }

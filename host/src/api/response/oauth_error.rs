@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::access_tokens::TokenError;
-use crate::api::response::error::Failed;
+use crate::api::response::error::FailedCode;
 
 /// An envelope is far smaller, in bytes.
 const MAX_ENVELOPE: usize = 64 << 10;
@@ -43,7 +43,7 @@ fn printable(text: &str) -> String {
 /// What every answer of the token endpoint has: no envelope, a challenge where the client is not known, and nothing for caches
 /// (RFC 6749, section 5.1).
 pub async fn translated(response: Response, challenge: &'static str) -> Response {
-    let mut response = match response.extensions().get::<Failed>() {
+    let mut response = match response.extensions().get::<FailedCode>() {
         Some(_) => without_envelope(response).await,
         None => response,
     };

@@ -7,11 +7,11 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 
 /// The response of an answer.
-pub fn response(answer: Answer) -> Response {
+pub fn response(answer: StoredResponse) -> Response {
     let is_empty = answer.body.is_empty();
     let mut response = Response::new(Body::from(answer.body));
     // Room for these and for the headers that every answer gets.
@@ -30,26 +30,26 @@ pub fn response(answer: Answer) -> Response {
 
 /// A page of a list over several connections. Where some of them could not be read it says so: `complete: false`, and a warning for each,
 /// with the connection's id as its `target`.
-pub fn over_connections(answer: Answer, asker: &Asker) -> Answer {
+pub fn over_connections(answer: StoredResponse, asker: &RequestContext) -> StoredResponse {
     let missing = asker.reading.missing();
     if missing.is_empty() {
         return answer;
     }
     let object = answer.body.strip_suffix(b"}").unwrap_or(&answer.body);
     let body = [object, b",\"complete\":false}".as_slice()].concat();
-    Answer { body: body.into(), ..answer }.warned(&missing)
+    StoredResponse { body: body.into(), ..answer }.warned(&missing)
 }
 
 /// An answer with what was wrong with its query, before what it says itself.
-pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<Answer> {
+pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<StoredResponse> {
     let mut value = serde_json::to_value(answer)?;
     let own = value["warnings"].take();
     let own = own.as_array().into_iter().flatten().cloned();
     value["warnings"] = warnings.into_iter().chain(own).collect();
-    Ok(Answer::ok(value.to_string()))
+    Ok(StoredResponse::ok(value.to_string()))
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for StoredResponse {
     fn into_response(self) -> Response {
         response(self)
     }

@@ -16,17 +16,17 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::event_log::check_position;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::resources::collections::{self, Collection};
-use crate::sync::change_feed::{self, Feed, Position};
-use crate::sync::scope::Scope;
+use crate::sync::change_feed::{self, Feed, FeedPosition};
+use crate::sync::scope::SyncScope;
 use crate::sync::{self, backfill, collection_set, lifecycle, refresh_if_stale, staleness};
 
 /// What is synced.
-pub struct Followed {
+pub struct SyncedScope {
     pub connection: Connection,
-    pub scope: Scope,
+    pub scope: SyncScope,
 }
 
 /// A start as the client sent it, with its unknown fields as warnings.
@@ -49,27 +49,27 @@ pub fn reset_body(
 
 pub async fn start(
     app: &App,
-    followed: &Followed,
+    followed: &SyncedScope,
     (start, warnings): (SyncStart, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let since = start.backfill_since.map(model::Instant::as_millis);
     lifecycle::start(app, &followed.connection, &followed.scope, (since, &warnings), attempt).await
 }
 
 pub async fn reset(
     app: &App,
-    followed: &Followed,
+    followed: &SyncedScope,
     (reset, warnings): (SyncReset, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let is_hard = reset.mode == ResetMode::Hard;
     lifecycle::reset(app, &followed.connection, &followed.scope, (is_hard, &warnings), attempt).await
 }
 
-pub async fn status(app: &App, followed: &Followed) -> Result<Answer> {
+pub async fn status(app: &App, followed: &SyncedScope) -> Result<StoredResponse> {
     let state = sync::state(app, &followed.connection, &followed.scope).await?;
-    Ok(Answer::ok(serde_json::to_string(&lifecycle::view(app, &followed.connection, &state).await?)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&lifecycle::view(app, &followed.connection, &state).await?)?))
 }
 
 /// The parameters of a change feed, in its row of the operation table.
@@ -84,17 +84,17 @@ pub fn parameters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes
 /// A page of the feed. `name` and the scope are what a cursor is bound to.
 pub async fn changes(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     params: &Params,
     name: &str,
-    (connection, scope): (&Connection, &Scope),
-) -> Result<Answer> {
+    (connection, scope): (&Connection, &SyncScope),
+) -> Result<StoredResponse> {
     let limit = change_feed::limit(params.get("limit"))?;
     let include = params.word("include", &["resource", "none"])?;
     let is_mail = scope.kind.is_mail();
     let of = if scope.is_whole() || is_mail { &connection.id } else { &scope.scope_id };
     let binding = Binding::new(&asker.tenant, name, of);
-    let position: Option<Position> = binding.place(&app.keyring, params.get("cursor"))?;
+    let position: Option<FeedPosition> = binding.place(&app.keyring, params.get("cursor"))?;
     let after = pagination::after_sequence(params.get("after_sequence"), params.get("cursor"))?;
     let state = sync::state(app, connection, scope).await?;
     if !state.followed {
@@ -136,40 +136,40 @@ pub async fn changes(
     // An object like the other: what follows its brace goes on.
     let rest = rest.to_string();
     body.extend([",", rest.strip_prefix('{').unwrap_or("}")]);
-    Ok(Answer::ok(body))
+    Ok(StoredResponse::ok(body))
 }
 
 /// The place in a feed after the event with this sequence, whatever that was about: all feeds of an application share its numbers.
-fn place_after(state: &SyncState, sequence: i64) -> Result<Position> {
+fn place_after(state: &SyncState, sequence: i64) -> Result<FeedPosition> {
     check_position(sequence, state.floor_sequence, state.log_sequence)?;
-    Ok(Position { epoch: state.epoch, sequence, snapshot_after: None, kind: 0 })
+    Ok(FeedPosition { epoch: state.epoch, sequence, snapshot_after: None, kind: 0 })
 }
 
 /// What is in a collection of this kind.
-async fn inside<C: Collection>(app: &App, asker: &Asker, id: &str) -> Result<Followed> {
+async fn inside<C: Collection>(app: &App, asker: &RequestContext, id: &str) -> Result<SyncedScope> {
     let (connection, collection) = collections::open(app, asker, (C::KIND, id), C::KIND.read_scope()).await?;
     let scope = crate::sync::scope::scope(&collection)?;
-    Ok(Followed { connection, scope })
+    Ok(SyncedScope { connection, scope })
 }
 
 pub async fn start_inside<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let start_body = start_body(&headers, body)?;
     Ok(start(&app, &inside::<C>(&app, &asker, &id).await?, start_body, &attempt).await?)
 }
 
 pub async fn changes_inside<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let opened = collections::open_to_read(&app, &asker, (C::KIND, &id)).await?;
     let (connection, collection) = &*opened;
     let scope = crate::sync::scope::scope(collection)?;
@@ -179,20 +179,20 @@ pub async fn changes_inside<C: Collection>(
 
 pub async fn reset_inside<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let reset_body = reset_body(&headers, body)?;
     Ok(reset(&app, &inside::<C>(&app, &asker, &id).await?, reset_body, &attempt).await?)
 }
 
 pub async fn status_inside<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     Ok(status(&app, &inside::<C>(&app, &asker, &id).await?).await?)
 }

@@ -12,31 +12,31 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
-use crate::resources::collection_items::{self, Content, Manner, Place};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
+use crate::resources::collection_items::{self, CollectionItem, ListPosition, WriteOptions};
 use crate::resources::contacts::find;
 use crate::resources::contacts::people::{book_of, book_with};
 
 /// How a write is to be done: the etag out of header or body, and how strict it is.
 // Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot keep, by either spelling.
-pub fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<Manner> {
+pub fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<WriteOptions> {
     let expected = etag::expected(headers, Some(body))?;
     let strict = params.flag("strict")? || json::is_strict(headers);
-    Ok(Manner { expected, strict, keep_all: strict })
+    Ok(WriteOptions { expected, strict, keep_all: strict })
 }
 
 /// A page as an answer, kept printed for those who ask the same until something changes.
 pub async fn listed(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (binding, cursor, limit, raw): (&Binding, Option<&str>, i64, bool),
-    read: impl Future<Output = Result<(Vec<String>, Option<Place>)>>,
-) -> Result<Answer, ApiError> {
+    read: impl Future<Output = Result<(Vec<String>, Option<ListPosition>)>>,
+) -> Result<StoredResponse, ApiError> {
     let print = async {
         let (texts, place) = read.await?;
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
-        Ok::<_, Error>(Answer::ok(pagination::page(&texts, next.as_deref())))
+        Ok::<_, Error>(StoredResponse::ok(pagination::page(&texts, next.as_deref())))
     };
     // Bound to the key's connections too: another key of the application may see more.
     let name = (!raw).then(|| format!("{}/{}", binding.page(cursor, limit), asker.connection_ids.join(",")));
@@ -47,12 +47,12 @@ pub async fn listed(
 /// A page of what is listed inside a resource that is read whole anyway: by number, in the order of `all`.
 pub fn parts_page<T: serde::Serialize>(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     params: &Params,
     (name, parent_id): (&str, &str),
     ids: &[&str],
     all: &[T],
-) -> Result<Answer> {
+) -> Result<StoredResponse> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, name, &parent_id);
     let after: Option<(String, usize)> = binding.place(&app.keyring, params.get("cursor"))?;
@@ -65,60 +65,62 @@ pub fn parts_page<T: serde::Serialize>(
         let last = start + last;
         binding.cursor(&app.keyring, &(ids.get(last), last))
     };
-    Ok(Answer::ok(pagination::cut(&texts, end < all.len(), cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&texts, end < all.len(), cursor)))
 }
 
 /// Handlers of contacts and groups, whose paths do not name their book.
-pub async fn create_in_book<T: Content>(
+pub async fn create_in_book<T: CollectionItem>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     let mut opened = book_of(&app, &asker, &mut body).await?;
     opened.kind = T::KIND;
     Ok(collection_items::create::<T>(&app, &asker, &opened, body, manner, &attempt).await?)
 }
 
-pub async fn get_in_book<T: Content>(
+pub async fn get_in_book<T: CollectionItem>(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     find::freshen_one(&app, &asker, T::KIND, &id).await?;
     Ok(collection_items::get(&app, &asker, (T::KIND, &id), None, params.with_provider_data()).await?)
 }
 
-pub async fn update_in_book<T: Content>(
+pub async fn update_in_book<T: CollectionItem>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     let opened = book_with(&app, &asker, T::KIND, &id).await?;
     Ok(collection_items::update::<T>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
 }
 
-pub async fn delete_in_book<T: Content>(
+pub async fn delete_in_book<T: CollectionItem>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let opened = match book_with(&app, &asker, T::KIND, &id).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+            return Ok(StoredResponse::no_content());
+        }
         opened => opened?,
     };
     Ok(collection_items::delete(&app, &asker, (&opened, T::KIND, &id), expected, &attempt).await?)

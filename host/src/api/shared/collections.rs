@@ -10,18 +10,18 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::collection_counts;
 use crate::resources::collections::{self, Collection};
 
 /// A page of all that the key may use, or of one connection's.
 pub async fn list<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let connection_id = params.get("connection_id");
     let binding = Binding::new(&asker.tenant, C::KIND.ops().pull.1, &connection_id);
@@ -32,39 +32,39 @@ pub async fn list<C: Collection>(
     let raw = params.with_provider_data();
     let texts = collection_counts::page(&app, app.db.reader(), &asker.tenant, &items, &[], raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
-    Ok(reply::over_connections(Answer::ok(pagination::cut(&texts, more, cursor)), &asker))
+    Ok(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), &asker))
 }
 
 pub async fn create<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     Ok(collections::create::<C>(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
 }
 
 pub async fn get<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
     let raw = params.with_provider_data();
     let text = collection_counts::printed(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
-    Ok(Answer::ok(text).etag(&item.etag))
+    Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
 pub async fn update<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
     Ok(collections::update::<C>(&app, &asker, &id, (body, expected), strict, &attempt).await?)
@@ -72,15 +72,15 @@ pub async fn update<C: Collection>(
 
 pub async fn delete<C: Collection>(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     // Only contact books ask for it.
-    let force = params.flag("force")? || C::KIND != Kind::ContactBook;
+    let force = params.flag("force")? || C::KIND != ResourceKind::ContactBook;
     Ok(collections::delete(&app, &asker, (C::KIND, &id), (expected, force), &attempt).await?)
 }

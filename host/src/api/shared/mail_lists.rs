@@ -8,10 +8,10 @@ use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
-use crate::resources::mail::filter::{Fields, Query};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::filter::{MailQuery, MessageFields};
 use crate::resources::mail::folders;
 
 /// What a list of messages can be narrowed by.
@@ -37,8 +37,8 @@ pub fn filters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S>
 }
 
 /// What a list is asked for.
-pub fn query(params: &Params) -> Result<Query> {
-    Ok(Query {
+pub fn query(params: &Params) -> Result<MailQuery> {
+    Ok(MailQuery {
         connection_id: params.text("connection_id", 64)?,
         folder_id: params.text("folder_id", 64)?,
         label_id: params.text("label_id", 64)?,
@@ -57,19 +57,19 @@ pub fn query(params: &Params) -> Result<Query> {
         received_after: params.instant("received_after")?,
         received_before: params.instant("received_before")?,
         drafts: false,
-        fields: fields(params, Fields::Summary)?,
+        fields: fields(params, MessageFields::Summary)?,
         with_images: images(params)?,
         with_provider_data: params.with_provider_data(),
     })
 }
 
 /// How much of each message is asked for.
-pub fn fields(params: &Params, otherwise: Fields) -> Result<Fields> {
+pub fn fields(params: &Params, otherwise: MessageFields) -> Result<MessageFields> {
     Ok(match params.word("fields", &["summary", "headers", "full"])?.as_deref() {
         None => otherwise,
-        Some("summary") => Fields::Summary,
-        Some("headers") => Fields::Headers,
-        Some(_) => Fields::Full,
+        Some("summary") => MessageFields::Summary,
+        Some("headers") => MessageFields::Headers,
+        Some(_) => MessageFields::Full,
     })
 }
 
@@ -81,21 +81,26 @@ pub fn images(params: &Params) -> Result<bool> {
 /// A page of messages, or of drafts.
 pub async fn messages(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     params: &Params,
-    (name, query): (&str, Query),
-) -> Result<Answer, ApiError> {
+    (name, query): (&str, MailQuery),
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, name, &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) =
         crate::resources::mail::message_list::list(app, asker, &query, (after, limit)).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(Answer::ok(pagination::page(&texts, next.as_deref())), asker))
+    Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), asker))
 }
 
 /// A page of folders or labels.
-pub async fn places(app: &App, asker: &Asker, params: &Params, kind: Kind) -> Result<Answer, ApiError> {
+pub async fn places(
+    app: &App,
+    asker: &RequestContext,
+    params: &Params,
+    kind: ResourceKind,
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let connection_id = params.get("connection_id");
     let binding = Binding::new(&asker.tenant, kind.as_str(), &connection_id);
@@ -106,5 +111,5 @@ pub async fn places(app: &App, asker: &Asker, params: &Params, kind: Kind) -> Re
     let raw = params.with_provider_data();
     let texts = folders::printed(app, &items, raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
-    Ok(reply::over_connections(Answer::ok(pagination::cut(&texts, more, cursor)), asker))
+    Ok(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), asker))
 }

@@ -19,7 +19,7 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 
 pub fn routes() -> Routes<App> {
     Routes::new("API keys")
@@ -44,10 +44,10 @@ pub fn routes() -> Routes<App> {
 async fn create(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (mut new, unknown) = json::typed::<NewApiKey>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     restrict(&mut new, &caller.key, app.now())?;
@@ -74,7 +74,7 @@ async fn create(
     };
     let mut body = key.json();
     body["key"] = json!(made.key);
-    let answer = Answer::created(body.to_string())
+    let answer = StoredResponse::created(body.to_string())
         .warned(&warnings)
         .header("location", format!("/v1/api-keys/{}", key.id));
     let (hash, kept, at, keyed) = (made.hash, answer.clone(), app.now(), app.clone());
@@ -97,7 +97,7 @@ fn family(caller: &Caller) -> Option<&str> {
     Some(caller.key.id.as_str()).filter(|_| !caller.key.connection_ids.is_empty())
 }
 
-async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let kind = match params.word("kind", &["key", "access_token"])?.as_deref() {
         Some("access_token") => table::KeyKind::AccessToken,
@@ -111,23 +111,27 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     keys.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let items: Vec<String> = keys.iter().map(|k| k.json().to_string()).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &keys.get(last).map(|k| &k.id));
-    Ok(Answer::ok(pagination::cut(&items, more, cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&items, more, cursor)))
 }
 
-async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     let key = table::find(app.db.reader(), caller.tenant(), family(&caller), &id).await?;
-    Ok(Answer::ok(key.ok_or_else(|| not_found("API key"))?.json().to_string()))
+    Ok(StoredResponse::ok(key.ok_or_else(|| not_found("API key"))?.json().to_string()))
 }
 
 async fn revoke(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (tenant, now, keyed) = (caller.tenant().clone(), app.now(), app.clone());
     let family = family(&caller).map(str::to_owned);
-    let answer = Answer::no_content();
+    let answer = StoredResponse::no_content();
     let kept = answer.clone();
     app.db
         .write(move |tx| {

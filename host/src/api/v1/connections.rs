@@ -15,8 +15,8 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::connections::{self, view};
 use crate::resources::capabilities;
 
@@ -50,18 +50,22 @@ pub fn routes() -> Routes<App> {
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<connections::NewConnection>(body)?;
     // Strict callers get the error before the provider is asked; others find nothing lost.
     let warnings = json::unknown_fields(&headers, &unknown)?;
     Ok(connections::create(&app, &asker.tenant, new, &warnings, &attempt).await?)
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let provider = params.text("provider", 40)?.unwrap_or_default();
     let status =
@@ -87,32 +91,36 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
         items.push(view::json(&app, connection, &states).to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|c| &c.id));
-    Ok(Answer::ok(pagination::cut(&items, more, cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&items, more, cursor)))
 }
 
-async fn find(app: &App, asker: &Asker, id: &str) -> Result<table::Connection> {
+async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<table::Connection> {
     if !asker.may_use(id) {
         return Err(not_found("connection"));
     }
     connections::find(app, &asker.tenant, id).await
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     let connection = find(&app, &asker, &id).await?;
     let states = sync_states::of_connection(app.db.reader(), &id).await?;
-    Ok(Answer::ok(view::json(&app, &connection, &states).to_string()).etag(&connection.etag))
+    Ok(StoredResponse::ok(view::json(&app, &connection, &states).to_string()).etag(&connection.etag))
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let connection = match find(&app, &asker, &id).await {
         Err(e) if attempt.resumed && e.code() == Some(base::error::Code::NotFound) => {
-            return Ok(Answer::no_content());
+            return Ok(StoredResponse::no_content());
         }
         other => other?,
     };
@@ -122,19 +130,19 @@ async fn delete(
 
 async fn read_capabilities(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let capabilities = capabilities::of(&app, &asker, &id).await?;
-    Ok(Answer::ok(serde_json::to_string(&capabilities)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&capabilities)?))
 }
 
 async fn refresh(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let connection = find(&app, &asker, &id).await?;
     Ok(connections::refresh::refresh(&app, connection, &attempt).await?)
 }

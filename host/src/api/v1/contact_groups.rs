@@ -13,12 +13,12 @@ use crate::api::shared::collection_items::{
     create_in_book, delete_in_book, get_in_book, listed, update_in_book,
 };
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
-use crate::resources::contacts::find::{self, Query};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
+use crate::resources::contacts::find::{self, ContactQuery};
 
-const GROUP: Kind = Kind::ContactGroup;
+const GROUP: ResourceKind = ResourceKind::ContactGroup;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Contact groups")
@@ -48,15 +48,19 @@ pub fn routes() -> Routes<App> {
         .summary("Delete a contact group; its contacts stay")
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
-    let query = Query {
+    let query = ContactQuery {
         connection_id: params.text("connection_id", 64)?,
         book_id: params.text("book_id", 64)?,
         q: params.text("q", 256)?,
         updated_after: params.instant("updated_after")?,
         with_provider_data: params.with_provider_data(),
-        ..Query::default()
+        ..ContactQuery::default()
     };
     let binding = Binding::new(&asker.tenant, "contact_groups.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;

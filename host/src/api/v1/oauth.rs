@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::access_tokens::code::{self, CodeRequest};
 use crate::access_tokens::refresh::{self, RefreshRequest};
-use crate::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, Outcome, TokenError, client_credentials};
+use crate::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, TokenError, TokenResult, client_credentials};
 use crate::api::access::api_key::Caller;
 use crate::api::access::client_auth;
 use crate::api::access::key_restrictions::restrict;
@@ -21,7 +21,7 @@ use crate::api::request::form::FormOrJson;
 use crate::api::response::error::ApiError;
 use crate::api::response::{oauth_error, reply};
 use crate::app::App;
-use crate::app::stored_response::Attempt;
+use crate::app::stored_response::IdempotentAttempt;
 use crate::connections;
 
 /// Longest parameter in bytes; the longest of ours has about 150.
@@ -47,7 +47,7 @@ pub fn routes() -> Routes<App> {
 async fn token(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     uri: Uri,
     FormOrJson(body): FormOrJson,
@@ -56,7 +56,7 @@ async fn token(
         Ok(()) if uri.query().is_some_and(|query| !query.is_empty()) => {
             Err(TokenError::invalid_request("send parameters in the body; a URL is no place for secrets"))
         }
-        Ok(()) => answered(&app, &caller, &Fields(body), &attempt).await?,
+        Ok(()) => answered(&app, &caller, &TokenParameters(body), &attempt).await?,
         Err(e) => Err(e),
     };
     Ok(match outcome {
@@ -65,15 +65,20 @@ async fn token(
     })
 }
 
-async fn answered(app: &App, caller: &Caller, body: &Fields, attempt: &Attempt) -> Result<Outcome, Error> {
+async fn answered(
+    app: &App,
+    caller: &Caller,
+    body: &TokenParameters,
+    attempt: &IdempotentAttempt,
+) -> Result<TokenResult, Error> {
     let request = match request(app, caller, body) {
         Ok(request) => request,
         Err(e) => return Ok(Err(e)),
     };
     match request {
-        Request::Code(request) => code::exchange(app, &caller.key, request, attempt).await,
-        Request::Refresh(request) => refresh::refresh(app, &caller.key, request, attempt).await,
-        Request::ClientCredentials(new) => {
+        WellFormedRequest::Code(request) => code::exchange(app, &caller.key, request, attempt).await,
+        WellFormedRequest::Refresh(request) => refresh::refresh(app, &caller.key, request, attempt).await,
+        WellFormedRequest::ClientCredentials(new) => {
             if let Some(id) = unknown_connection(app, caller, body).await? {
                 let message = format!("connection_ids: there is no connection {id:?}");
                 return Ok(Err(TokenError::invalid_request(message)));
@@ -84,7 +89,11 @@ async fn answered(app: &App, caller: &Caller, body: &Fields, attempt: &Attempt) 
 }
 
 /// The first of the connections that are asked for that the application does not have.
-async fn unknown_connection(app: &App, caller: &Caller, body: &Fields) -> Result<Option<String>, Error> {
+async fn unknown_connection(
+    app: &App,
+    caller: &Caller,
+    body: &TokenParameters,
+) -> Result<Option<String>, Error> {
     for id in body.words("connection_ids", MAX_CONNECTIONS).unwrap_or_default() {
         match connections::find(app, caller.tenant(), &id).await {
             Ok(_) => {}
@@ -96,29 +105,29 @@ async fn unknown_connection(app: &App, caller: &Caller, body: &Fields) -> Result
 }
 
 /// A token request that is well-formed.
-enum Request {
+enum WellFormedRequest {
     Code(CodeRequest),
     Refresh(RefreshRequest),
     ClientCredentials(Box<NewApiKey>),
 }
 
-fn request(app: &App, caller: &Caller, body: &Fields) -> Result<Request, TokenError> {
+fn request(app: &App, caller: &Caller, body: &TokenParameters) -> Result<WellFormedRequest, TokenError> {
     if body.text("client_secret")?.is_some() {
         let message = "authenticate by an API key in the header; client_secret is not taken";
         return Err(TokenError::invalid_request(message));
     }
     match body.needed("grant_type")? {
-        "authorization_code" => Ok(Request::Code(CodeRequest {
+        "authorization_code" => Ok(WellFormedRequest::Code(CodeRequest {
             code: body.needed("code")?.to_owned(),
             redirect_uri: body.needed("redirect_uri")?.to_owned(),
             verifier: verifier(body.needed("code_verifier")?)?,
         })),
-        "refresh_token" => Ok(Request::Refresh(RefreshRequest {
+        "refresh_token" => Ok(WellFormedRequest::Refresh(RefreshRequest {
             token: body.needed("refresh_token")?.to_owned(),
             scopes: body.words("scope", MAX_SCOPES)?,
         })),
         "client_credentials" => {
-            narrowed(app, caller, body).map(|new| Request::ClientCredentials(Box::new(new)))
+            narrowed(app, caller, body).map(|new| WellFormedRequest::ClientCredentials(Box::new(new)))
         }
         _ => {
             let message = "grant_type must be authorization_code, refresh_token or client_credentials";
@@ -139,7 +148,7 @@ fn verifier(text: &str) -> Result<String, TokenError> {
 }
 
 /// What a token may do that is made of the key alone: no more than the key.
-fn narrowed(app: &App, caller: &Caller, body: &Fields) -> Result<NewApiKey, TokenError> {
+fn narrowed(app: &App, caller: &Caller, body: &TokenParameters) -> Result<NewApiKey, TokenError> {
     let (key, now) = (&caller.key, app.now());
     let mut scopes = body.words("scope", MAX_SCOPES)?;
     if scopes.is_empty() {
@@ -177,9 +186,9 @@ fn refused(error: Error) -> TokenError {
 }
 
 /// The parameters, by the names that RFC 6749 gives them.
-struct Fields(Map<String, Value>);
+struct TokenParameters(Map<String, Value>);
 
-impl Fields {
+impl TokenParameters {
     /// The value, under its name as JSON and form are read.
     fn value(&self, name: &str) -> Option<&Value> {
         let camel: &str = match name {

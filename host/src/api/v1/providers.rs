@@ -22,7 +22,7 @@ use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::connections::watch_reach;
 use crate::push::notification::{self, Incoming};
-use crate::push::receive::{self, Budgets, Pace, Taken};
+use crate::push::receive::{self, Budgets, NotificationPace, ReceiveResult};
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 256 << 10;
@@ -92,10 +92,10 @@ fn echo(value: String) -> Response {
     (StatusCode::OK, headers, value).into_response()
 }
 
-fn answer(taken: Taken) -> Response {
+fn answer(taken: ReceiveResult) -> Response {
     let status = match taken {
-        Taken::Notified => StatusCode::ACCEPTED,
-        Taken::Greeted => StatusCode::OK,
+        ReceiveResult::Notified => StatusCode::ACCEPTED,
+        ReceiveResult::Greeted => StatusCode::OK,
     };
     (status, Json(NotificationsTaken {})).into_response()
 }
@@ -126,19 +126,19 @@ impl OfProvider<'_> {
 }
 
 impl Budgets for OfProvider<'_> {
-    fn of_watch(&self, name: &str) -> Pace {
+    fn of_watch(&self, name: &str) -> NotificationPace {
         let is_within = |what: &str, limit: u64| {
             let name = format!("{what} {name}");
             self.limiters.take_of_notifications(&name, limit, self.now).retry_after_s.is_none()
         };
         match is_within("watch", PER_WATCH) {
-            true => Pace::Fine,
-            false if is_within("merged", LOOKED_AT_PER_WATCH) => Pace::Merged,
-            false => Pace::Flood,
+            true => NotificationPace::Fine,
+            false if is_within("merged", LOOKED_AT_PER_WATCH) => NotificationPace::Merged,
+            false => NotificationPace::Flood,
         }
     }
 
-    fn of_provider(&self, pace: Pace) -> Result<()> {
-        self.take(if pace == Pace::Fine { "requests" } else { "merged requests" })
+    fn of_provider(&self, pace: NotificationPace) -> Result<()> {
+        self.take(if pace == NotificationPace::Fine { "requests" } else { "merged requests" })
     }
 }

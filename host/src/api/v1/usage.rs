@@ -18,7 +18,7 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::webhooks::figures::Figures;
 
 pub fn routes() -> Routes<App> {
@@ -36,7 +36,7 @@ async fn get(
     caller: Caller,
     Extension(standing): Extension<Standing>,
     params: Params,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (start, end) = period(&app, &params)?;
     let tenant = caller.tenant();
     let mut rows = usage::list(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
@@ -67,7 +67,7 @@ async fn get(
     for (id, requests) in by_key {
         answer.keys.push(KeyUsage { name: names.remove(&id).unwrap_or_default(), id, requests });
     }
-    Ok(Answer::ok(serde_json::to_string(&answer)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&answer)?))
 }
 
 fn period(app: &App, params: &Params) -> Result<(Date, Date)> {

@@ -27,7 +27,7 @@ const MAX_STALE_MS: i64 = 24 * 3_600_000;
 /// Key sets by name.
 #[derive(Default)]
 pub struct JwksCache {
-    entries: Mutex<HashMap<String, Arc<Entry>>>,
+    entries: Mutex<HashMap<String, Arc<CachedKeySet>>>,
 }
 
 /// The key that a token names in its header.
@@ -50,10 +50,10 @@ pub enum KeyError {
 
 /// One cached set.
 #[derive(Default)]
-struct Entry(watch::Sender<State>);
+struct CachedKeySet(watch::Sender<CacheState>);
 
 #[derive(Default)]
-struct State {
+struct CacheState {
     cached: Option<CachedSet>,
     /// When the last fetch began, in ms since 1970.
     fetched_at: Option<i64>,
@@ -69,7 +69,7 @@ struct CachedSet {
 }
 
 /// What a lookup does next.
-enum Step {
+enum LookupStep {
     Return(Result<Arc<Key>, KeyError>),
     /// Wait for the fetch that another lookup has started.
     Wait,
@@ -91,15 +91,15 @@ impl JwksCache {
     {
         let entry = self.entry(name);
         match entry.start(key, now) {
-            Step::Return(found) => return found,
-            Step::Fetch => spawn_fetch(entry.clone(), now, fetch()),
-            Step::Wait => {}
+            LookupStep::Return(found) => return found,
+            LookupStep::Fetch => spawn_fetch(entry.clone(), now, fetch()),
+            LookupStep::Wait => {}
         }
         entry.wait_for_fetch().await;
         entry.0.borrow().find_cached(key, now)
     }
 
-    fn entry(&self, name: &str) -> Arc<Entry> {
+    fn entry(&self, name: &str) -> Arc<CachedKeySet> {
         // A poisoned lock only costs the caching.
         let Ok(mut entries) = self.entries.lock() else { return Arc::default() };
         if let Some(entry) = entries.get(name) {
@@ -108,19 +108,19 @@ impl JwksCache {
         if entries.len() >= MAX_SETS {
             entries.clear();
         }
-        let entry = Arc::<Entry>::default();
+        let entry = Arc::<CachedKeySet>::default();
         entries.insert(name.to_owned(), entry.clone());
         entry
     }
 }
 
-impl Entry {
-    /// Returns the next step of a lookup. With `Step::Fetch` the fetch is already recorded as running.
-    fn start(&self, key: KeyRef<'_>, now: i64) -> Step {
-        let mut step = Step::Wait;
+impl CachedKeySet {
+    /// Returns the next step of a lookup. With `LookupStep::Fetch` the fetch is already recorded as running.
+    fn start(&self, key: KeyRef<'_>, now: i64) -> LookupStep {
+        let mut step = LookupStep::Wait;
         self.0.send_if_modified(|state| {
             step = state.next_step(key, now);
-            let is_fetch = matches!(step, Step::Fetch);
+            let is_fetch = matches!(step, LookupStep::Fetch);
             if is_fetch {
                 (state.fetched_at, state.is_fetching, state.has_failed) = (Some(now), true, true);
             }
@@ -142,7 +142,11 @@ impl Entry {
 }
 
 /// Runs a fetch in the background and stores its set.
-fn spawn_fetch(entry: Arc<Entry>, now: i64, fetch: impl Future<Output = Option<KeySet>> + Send + 'static) {
+fn spawn_fetch(
+    entry: Arc<CachedKeySet>,
+    now: i64,
+    fetch: impl Future<Output = Option<KeySet>> + Send + 'static,
+) {
     let running = RunningFetch(entry);
     tokio::spawn(async move {
         if let Some(set) = fetch.await {
@@ -155,7 +159,7 @@ fn spawn_fetch(entry: Arc<Entry>, now: i64, fetch: impl Future<Output = Option<K
 }
 
 /// Marks the fetch as ended when it is dropped, also after a panic.
-struct RunningFetch(Arc<Entry>);
+struct RunningFetch(Arc<CachedKeySet>);
 
 impl Drop for RunningFetch {
     fn drop(&mut self) {
@@ -163,18 +167,18 @@ impl Drop for RunningFetch {
     }
 }
 
-impl State {
-    fn next_step(&self, key: KeyRef<'_>, now: i64) -> Step {
+impl CacheState {
+    fn next_step(&self, key: KeyRef<'_>, now: i64) -> LookupStep {
         if let Some(key) = self.fresh_set(now).and_then(|set| set.find(key.id, key.algorithm)) {
-            return Step::Return(Ok(key.clone()));
+            return LookupStep::Return(Ok(key.clone()));
         }
         if self.is_fetching {
-            return Step::Wait;
+            return LookupStep::Wait;
         }
         let interval = if self.usable_set(now).is_some() { REFETCH_INTERVAL_MS } else { RETRY_INTERVAL_MS };
         match self.fetched_at.is_some_and(|at| (0..interval).contains(&(now - at))) {
-            true => Step::Return(self.find_cached(key, now)),
-            false => Step::Fetch,
+            true => LookupStep::Return(self.find_cached(key, now)),
+            false => LookupStep::Fetch,
         }
     }
 

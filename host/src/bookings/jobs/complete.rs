@@ -3,8 +3,8 @@
 use base::error::Result;
 use storage::wakes::JobClass;
 
-use crate::bookings::timed_transitions::{self, Outcome};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::bookings::timed_transitions::{self, TransitionResult};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind; the key is the booking's id.
 pub const BOOKING_COMPLETE: JobKind = JobKind {
@@ -16,9 +16,9 @@ pub const BOOKING_COMPLETE: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(match timed_transitions::complete(&turn.app, &turn.job).await? {
-        Outcome::Done => Next::Done,
-        Outcome::Later(at) => Next::At(at),
+        TransitionResult::Done => JobEnd::Done,
+        TransitionResult::Later(at) => JobEnd::At(at),
     })
 }

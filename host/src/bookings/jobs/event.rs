@@ -4,8 +4,8 @@ use base::error::Result;
 use storage::scheduling::meeting_events::EVENT_JOB;
 use storage::wakes::JobClass;
 
-use crate::bookings::event_write::{self, Outcome};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::bookings::event_write::{self, EventWriteResult};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind. It counts and delays its failures itself, beside what it writes of them; `retry` is for turns that could write nothing.
 pub const BOOKING_EVENT: JobKind = JobKind {
@@ -17,10 +17,10 @@ pub const BOOKING_EVENT: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(match event_write::run(&turn.app, &turn.job).await? {
-        Outcome::Settled => Next::Done,
-        Outcome::Waits(until) => Next::PutOff(until),
-        Outcome::Ended => Next::Committed,
+        EventWriteResult::Settled => JobEnd::Done,
+        EventWriteResult::Waits(until) => JobEnd::PutOff(until),
+        EventWriteResult::Ended => JobEnd::Committed,
     })
 }

@@ -5,7 +5,7 @@ use storage::scheduling::host_gone::HOST_GONE_JOB;
 use storage::wakes::JobClass;
 
 use crate::bookings::host_removed;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind; the key is the connection's id.
 pub const HOST_GONE: JobKind = JobKind {
@@ -17,7 +17,7 @@ pub const HOST_GONE: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     host_removed::run(&turn.app, &turn.job).await?;
-    Ok(Next::Done)
+    Ok(JobEnd::Done)
 }

@@ -4,8 +4,8 @@ use base::error::Result;
 use storage::wakes::JobClass;
 
 use crate::bookings::notify::queue::{self, MAIL_JOB};
-use crate::bookings::notify::send::{self, Outcome};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::bookings::notify::send::{self, MailJobResult};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind; for the key see `bookings::notify::kind`. A message that could not be written for a day is given up: by then it tells nobody
 /// anything.
@@ -18,13 +18,13 @@ pub const BOOKING_MAIL: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(match send::run(&turn.app, &turn.job).await? {
-        Outcome::Nothing => {
+        MailJobResult::Nothing => {
             queue::end(&turn.app, &turn.job).await?;
-            Next::Committed
+            JobEnd::Committed
         }
-        Outcome::Later(at) => Next::PutOff(at),
-        Outcome::Committed => Next::Committed,
+        MailJobResult::Later(at) => JobEnd::PutOff(at),
+        MailJobResult::Committed => JobEnd::Committed,
     })
 }

@@ -4,8 +4,8 @@ use base::error::Result;
 use storage::scheduling::meeting_events::RECHECK_JOB;
 use storage::wakes::JobClass;
 
-use crate::bookings::host_changes::{self, Outcome};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::bookings::host_changes::{self, HostChangeResult};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind; the key is the meeting's id and the connection's, with a colon between them.
 pub const BOOKING_RECHECK: JobKind = JobKind {
@@ -17,9 +17,9 @@ pub const BOOKING_RECHECK: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(match host_changes::follow(&turn.app, &turn.job).await? {
-        Outcome::Done => Next::Done,
-        Outcome::Later(at) => Next::At(at),
+        HostChangeResult::Done => JobEnd::Done,
+        HostChangeResult::Later(at) => JobEnd::At(at),
     })
 }

@@ -7,7 +7,7 @@ use storage::jobs::{self, NewJob};
 use storage::wakes::JobClass;
 
 use crate::bookings::{calendar_subscriptions, reconcile};
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// After how long it is done again, ms.
 const EVERY_MS: i64 = 3_600_000;
@@ -39,9 +39,9 @@ pub async fn ensure(tx: &mut Tx, installation: &Tenant, now: i64) -> anyhow::Res
     jobs::ensure(tx, &job, now).await
 }
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     reconcile::run(&turn.app).await?;
     let is_over = calendar_subscriptions::catch_up(&turn.app).await?;
     let now = turn.app.now();
-    Ok(if is_over { Next::At(now + EVERY_MS) } else { Next::Part(now + GOES_ON_MS) })
+    Ok(if is_over { JobEnd::At(now + EVERY_MS) } else { JobEnd::Part(now + GOES_ON_MS) })
 }

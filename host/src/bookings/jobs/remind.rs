@@ -3,9 +3,9 @@
 use base::error::Result;
 use storage::wakes::JobClass;
 
-use crate::bookings::notify::remind::{self, Outcome};
+use crate::bookings::notify::remind::{self, ReminderResult};
 use crate::bookings::notify::reminder::REMIND_JOB;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 
 /// The kind; the key is the booking's id, its sequence and the minutes before its start.
 pub const BOOKING_REMIND: JobKind = JobKind {
@@ -17,9 +17,9 @@ pub const BOOKING_REMIND: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     Ok(match remind::run(&turn.app, &turn.job).await? {
-        Outcome::Later(at) => Next::At(at),
-        Outcome::Committed => Next::Committed,
+        ReminderResult::Later(at) => JobEnd::At(at),
+        ReminderResult::Committed => JobEnd::Committed,
     })
 }

@@ -23,7 +23,7 @@ const MAX_HOSTS: usize = 100;
 
 /// A booking with all that a message says of it.
 #[derive(Clone)]
-pub struct Facts {
+pub struct MessageContext {
     pub row: BookingRow,
     /// With the status and the times of the row.
     pub booking: Booking,
@@ -44,10 +44,10 @@ pub struct Facts {
     pub language: Language,
 }
 
-impl Facts {
+impl MessageContext {
     /// Reads what there is. None: the message is not to be sent, because its change was overtaken by another one, because the booking's
     /// people were forgotten, or because nobody can send it.
-    pub async fn read(app: &App, job: &Job, key: &MailKey) -> Result<Option<Facts>> {
+    pub async fn read(app: &App, job: &Job, key: &MailKey) -> Result<Option<MessageContext>> {
         let reader = app.db.reader();
         let Some(row) = bookings::find(reader, &job.tenant, &key.booking_id).await? else { return Ok(None) };
         let mut booking: Booking = serde_json::from_str(&row.body)?;
@@ -83,7 +83,7 @@ impl Facts {
         let token = manage_token::token(&app.keyring, &row);
         let lang = language.tag();
         let handle = handle::of(app, &row.tenant.application_id).await?;
-        Ok(Some(Facts {
+        Ok(Some(MessageContext {
             manage_url: format!("{address}/book/b/{token}?lang={lang}"),
             booking_url: format!("{address}/book/{handle}/{}?lang={lang}", booking.slug),
             row,
@@ -99,11 +99,11 @@ impl Facts {
 
     /// The same from the account that sent the invitation, if that may still send: from others many calendars do not take it that it is taken
     /// back.
-    pub async fn from_who_invited(&self, app: &App) -> Result<Facts> {
+    pub async fn from_who_invited(&self, app: &App) -> Result<MessageContext> {
         let Some(sent) = &self.invitation else { return Ok(self.clone()) };
         let found = sender::that_sends(app, &self.row.tenant, &sent.connection_id, &self.event_type).await?;
         let found = found.filter(|sender| connections::usable(&sender.connection).is_ok());
-        Ok(Facts { sender: found.unwrap_or_else(|| self.sender.clone()), ..self.clone() })
+        Ok(MessageContext { sender: found.unwrap_or_else(|| self.sender.clone()), ..self.clone() })
     }
 
     /// It waits for its host.

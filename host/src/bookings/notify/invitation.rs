@@ -6,12 +6,12 @@ use model::email::EmailAddress;
 use storage::scheduling::mail::InvitationRow;
 
 use crate::bookings::event_body;
-use crate::bookings::notify::context::Facts;
+use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::kind::MailRole;
 use crate::bookings::notify::message_text::link_of_invitee;
 
 /// What asks the calendars of these people to take the booking in as it is now.
-pub fn request(facts: &Facts, role: MailRole, now: i64) -> Invite {
+pub fn request(facts: &MessageContext, role: MailRole, now: i64) -> Invite {
     let booking = &facts.booking;
     let (label, url) = link_of_invitee(facts);
     Invite {
@@ -26,13 +26,13 @@ pub fn request(facts: &Facts, role: MailRole, now: i64) -> Invite {
 }
 
 /// What takes an invitation out of their calendars.
-pub fn cancellation(facts: &Facts, sent: &InvitationRow, now: i64) -> Invite {
+pub fn cancellation(facts: &MessageContext, sent: &InvitationRow, now: i64) -> Invite {
     // A revision of its own: it counts whenever the one before it was made.
     Invite { uid: sent.i_cal_uid.clone(), sequence: sent.sequence.saturating_add(1), ..invite(facts, now) }
 }
 
 /// What is kept of a request that is sent.
-pub fn sent(facts: &Facts, role: MailRole, now: i64) -> InvitationRow {
+pub fn sent(facts: &MessageContext, role: MailRole, now: i64) -> InvitationRow {
     let before = facts.invitation.as_ref();
     let organizer = organizer(facts);
     // Who sends on behalf of the one who invited is not the organizer.
@@ -51,7 +51,7 @@ pub fn sent(facts: &Facts, role: MailRole, now: i64) -> InvitationRow {
     }
 }
 
-fn invite(facts: &Facts, now: i64) -> Invite {
+fn invite(facts: &MessageContext, now: i64) -> Invite {
     let booking = &facts.booking;
     let now = revised_at(facts, now);
     let people = facts.recipients(MailRole::Invitee).into_iter().map(|person| attendee(person, true));
@@ -69,12 +69,12 @@ fn invite(facts: &Facts, now: i64) -> Invite {
 
 /// When this revision is made, in milliseconds since 1970. Of two with the same SEQUENCE the later one counts (RFC 5546, section 2.1.5): what
 /// tells of the link to a conference changes no time and so has the SEQUENCE of what was sent before. DTSTAMP has whole seconds.
-fn revised_at(facts: &Facts, now: i64) -> i64 {
+fn revised_at(facts: &MessageContext, now: i64) -> i64 {
     facts.invitation.as_ref().map_or(now, |sent| now.max(sent.updated_at.saturating_add(1_000)))
 }
 
 /// The address that sends, or the one that invited, on whose behalf it sends.
-fn organizer(facts: &Facts) -> Organizer {
+fn organizer(facts: &MessageContext) -> Organizer {
     let from = &facts.sender.from;
     let own = ::mail::address::wire(&from.email).into_owned();
     let before = facts.invitation.as_ref().map(|sent| sent.organizer_email.clone());

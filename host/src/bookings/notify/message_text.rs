@@ -5,9 +5,9 @@ use model::scheduling::booking::{Booking, Party};
 use model::scheduling::event_type::MeetingPlaceKind;
 use scheduling::hours::Zone;
 
-use crate::bookings::notify::context::Facts;
+use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
-use crate::bookings::notify::texts::fields::Texts;
+use crate::bookings::notify::texts::fields::MailTexts;
 use crate::bookings::notify::texts::{TO_HOSTS, texts};
 use crate::bookings::{event_body, rules};
 use crate::locale::dates;
@@ -15,28 +15,28 @@ use crate::locale::html::Html;
 
 /// What a message says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Letter {
+pub struct MessageText {
     pub subject: String,
     pub text: String,
     pub html: String,
 }
 
 /// Something that is told under a label.
-struct Line {
+struct LabelledLine {
     label: &'static str,
     text: String,
     /// The page that the text leads to.
     url: Option<String>,
 }
 
-impl Line {
-    fn new(label: &'static str, text: impl Into<String>) -> Line {
-        Line { label, text: text.into(), url: None }
+impl LabelledLine {
+    fn new(label: &'static str, text: impl Into<String>) -> LabelledLine {
+        LabelledLine { label, text: text.into(), url: None }
     }
 }
 
 /// The message that tells of a change. `is_invitation`: it carries one that asks calendars to take the booking in.
-pub fn of_change(facts: &Facts, key: &MailKey, is_invitation: bool) -> Letter {
+pub fn of_change(facts: &MessageContext, key: &MailKey, is_invitation: bool) -> MessageText {
     let texts = texts(facts.language);
     let is_pending = facts.is_pending();
     let sentence = match key.role {
@@ -55,33 +55,33 @@ pub fn of_change(facts: &Facts, key: &MailKey, is_invitation: bool) -> Letter {
 }
 
 /// The message that takes back the invitation of an organizer whose place another one takes.
-pub fn of_replacement(facts: &Facts) -> Letter {
+pub fn of_replacement(facts: &MessageContext) -> MessageText {
     let texts = texts(facts.language);
     let subject = format!("{}: {}", texts.subjects.cancelled, facts.title());
-    letter(facts, &subject, texts.replaced, &[Line::new(texts.what, facts.title())])
+    letter(facts, &subject, texts.replaced, &[LabelledLine::new(texts.what, facts.title())])
 }
 
 /// The link by which the invitee goes on.
-pub fn link_of_invitee(facts: &Facts) -> (&'static str, &str) {
+pub fn link_of_invitee(facts: &MessageContext) -> (&'static str, &str) {
     (texts(facts.language).change, &facts.manage_url)
 }
 
-fn lines(facts: &Facts, key: &MailKey, texts: &Texts) -> Vec<Line> {
+fn lines(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<LabelledLine> {
     let booking = &facts.booking;
     let zone = match key.role {
         MailRole::Hosts => rules::zone(&facts.event_type),
         MailRole::Invitee | MailRole::Guests => Zone::named(&booking.time_zone).unwrap_or_else(Zone::utc),
     };
     let when = dates::span(booking.start, booking.end, &zone, facts.language);
-    let mut lines = vec![Line::new(texts.what, facts.title()), Line::new(texts.when, when)];
+    let mut lines = vec![LabelledLine::new(texts.what, facts.title()), LabelledLine::new(texts.when, when)];
     if let Some(before) = booking.previous_start.filter(|_| key.kind == MailKind::Rescheduled) {
-        lines.push(Line::new(texts.before, moment(before, &zone, facts)));
+        lines.push(LabelledLine::new(texts.before, moment(before, &zone, facts)));
     }
     lines.extend(place(booking, texts));
     match key.role {
         MailRole::Hosts => lines.extend(of_invitee(facts, texts)),
         MailRole::Invitee | MailRole::Guests => {
-            lines.extend(host(facts).map(|name| Line::new(texts.host, name)));
+            lines.extend(host(facts).map(|name| LabelledLine::new(texts.host, name)));
         }
     }
     let reason = match key.kind {
@@ -95,23 +95,23 @@ fn lines(facts: &Facts, key: &MailKey, texts: &Texts) -> Vec<Line> {
         MailKind::Rejected => booking.rejection_reason.as_deref(),
         _ => None,
     };
-    lines.extend(reason.map(|reason| Line::new(texts.reason, reason)));
+    lines.extend(reason.map(|reason| LabelledLine::new(texts.reason, reason)));
     lines
 }
 
-fn moment(at: Instant, zone: &Zone, facts: &Facts) -> String {
+fn moment(at: Instant, zone: &Zone, facts: &MessageContext) -> String {
     let local = dates::local(at, zone);
     format!("{}, {}", dates::day(local.date, facts.language), local.clock)
 }
 
 /// What the organizer is called, as the event type says for invitees.
-fn host(facts: &Facts) -> Option<&str> {
+fn host(facts: &MessageContext) -> Option<&str> {
     let organizer = facts.booking.organizer_connection_id.as_ref()?;
     let host = facts.event_type.hosts.iter().find(|host| host.connection_id == *organizer)?;
     host.display_name.as_deref()
 }
 
-fn place(booking: &Booking, texts: &Texts) -> Option<Line> {
+fn place(booking: &Booking, texts: &MailTexts) -> Option<LabelledLine> {
     let place = booking.location.as_ref()?;
     let kind = match place.kind {
         MeetingPlaceKind::InPerson => texts.in_person,
@@ -127,11 +127,11 @@ fn place(booking: &Booking, texts: &Texts) -> Option<Line> {
     };
     let is_web = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
     let url = place.join_url.as_ref().filter(is_web).cloned();
-    Some(Line { label: texts.place, text, url })
+    Some(LabelledLine { label: texts.place, text, url })
 }
 
 /// Who comes, and what they wrote.
-fn of_invitee(facts: &Facts, texts: &Texts) -> Vec<Line> {
+fn of_invitee(facts: &MessageContext, texts: &MailTexts) -> Vec<LabelledLine> {
     let booking = &facts.booking;
     let guests: Vec<&str> = booking.guests.iter().map(|guest| guest.email.as_str()).collect();
     let guests = (!guests.is_empty()).then(|| guests.join(", "));
@@ -143,12 +143,12 @@ fn of_invitee(facts: &Facts, texts: &Texts) -> Vec<Line> {
         (texts.details, event_body::description(booking, &facts.event_type.questions)),
     ]
     .into_iter()
-    .filter_map(|(label, text)| Some(Line::new(label, text?)))
+    .filter_map(|(label, text)| Some(LabelledLine::new(label, text?)))
     .collect()
 }
 
 /// What the invitee can do next. Guests have no link: it would let them cancel.
-fn link(facts: &Facts, key: &MailKey, texts: &Texts) -> Option<Line> {
+fn link(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Option<LabelledLine> {
     if key.role != MailRole::Invitee {
         return None;
     }
@@ -159,10 +159,10 @@ fn link(facts: &Facts, key: &MailKey, texts: &Texts) -> Option<Line> {
         }
         _ => (texts.change, &facts.manage_url),
     };
-    Some(Line { label, text: url.clone(), url: Some(url.clone()) })
+    Some(LabelledLine { label, text: url.clone(), url: Some(url.clone()) })
 }
 
-fn letter(facts: &Facts, subject: &str, sentence: &str, lines: &[Line]) -> Letter {
+fn letter(facts: &MessageContext, subject: &str, sentence: &str, lines: &[LabelledLine]) -> MessageText {
     let (mut text, mut html) = (format!("{sentence}\n\n"), Html::default());
     html.raw("<!doctype html>\n<html lang=\"").text(facts.language.tag());
     html.raw(if facts.language.is_right_to_left() { "\" dir=\"rtl\">" } else { "\">" });
@@ -182,7 +182,7 @@ fn letter(facts: &Facts, subject: &str, sentence: &str, lines: &[Line]) -> Lette
         html.raw("</p>\n");
     }
     html.raw("</body>\n</html>\n");
-    Letter { subject: ::mail::foreign::subject(subject), text, html: html.as_str().to_owned() }
+    MessageText { subject: ::mail::foreign::subject(subject), text, html: html.as_str().to_owned() }
 }
 
 /// Text of several lines, which HTML does not show as such by itself.

@@ -9,7 +9,7 @@ use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::{event_types, meeting_events, notices};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
+use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
 use crate::bookings::notify::reminder::{Channels, due_at, read_key};
@@ -17,7 +17,7 @@ use crate::bookings::{state, view};
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ReminderResult {
     /// It is due then, in milliseconds since 1970.
     Later(i64),
     /// Everything is written, or there is nothing to remind of any more, and the job is ended.
@@ -25,13 +25,13 @@ pub enum Outcome {
 }
 
 /// Reminds of a booking: its message is enqueued and its entry written with the end of the job.
-pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
+pub async fn run(app: &App, job: &Job) -> Result<ReminderResult> {
     let (held, job) = (app.clone(), job.clone());
     app.db.write(move |tx| Box::pin(async move { remind(tx, &held, &job).await })).await
 }
 
 /// What a job finds when its time has come.
-enum Found {
+enum ReminderState {
     /// There is nothing to remind of any more.
     Nothing,
     /// It is due then, in milliseconds since 1970.
@@ -40,12 +40,12 @@ enum Found {
     Due(Box<(BookingRow, Booking)>, i64),
 }
 
-async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<Outcome> {
+async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
     let now = app.now();
     match look(tx, job, now).await? {
-        Found::Early(at) => return Ok(Outcome::Later(at)),
-        Found::Nothing => {}
-        Found::Due(due, minutes) => {
+        ReminderState::Early(at) => return Ok(ReminderResult::Later(at)),
+        ReminderState::Nothing => {}
+        ReminderState::Due(due, minutes) => {
             let (row, body) = *due;
             let channels: Channels =
                 job.args.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
@@ -62,26 +62,30 @@ async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<Outcome> {
         }
     }
     notices::complete(tx, job, now).await?;
-    Ok(Outcome::Committed)
+    Ok(ReminderResult::Committed)
 }
 
-async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<Found> {
-    let Some((id, sequence, minutes)) = read_key(job.key()) else { return Ok(Found::Nothing) };
-    let Some(row) = bookings::lock(tx, &job.tenant, id).await? else { return Ok(Found::Nothing) };
+async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {
+    let Some((id, sequence, minutes)) = read_key(job.key()) else { return Ok(ReminderState::Nothing) };
+    let Some(row) = bookings::lock(tx, &job.tenant, id).await? else { return Ok(ReminderState::Nothing) };
     let mut body: Booking = serde_json::from_str(&row.body)?;
     body.status = state::named(&row.status)?;
     let is_ahead = body.status == BookingStatus::Confirmed && now < row.start_at;
     if !is_ahead || body.sequence != sequence {
-        return Ok(Found::Nothing);
+        return Ok(ReminderState::Nothing);
     }
     let due_at = due_at(&row, minutes);
-    if now < due_at { Ok(Found::Early(due_at)) } else { Ok(Found::Due(Box::new((row, body)), minutes)) }
+    if now < due_at {
+        Ok(ReminderState::Early(due_at))
+    } else {
+        Ok(ReminderState::Due(Box::new((row, body)), minutes))
+    }
 }
 
 /// `booking.reminder` in the log.
 async fn tell(tx: &mut Tx, app: &App, (row, body): (&BookingRow, &Booking)) -> Result<()> {
     let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
-    let note = Note {
+    let note = NewLogEntry {
         connection_id: body.organizer_connection_id.clone(),
         entry_type: "booking.reminder".to_owned(),
         change_type: "state",

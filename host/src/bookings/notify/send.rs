@@ -15,20 +15,20 @@ use storage::{Tx, connections as connection_table, outbox};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::freshness::Reading;
+use crate::app::freshness::ReadTrace;
 use crate::bookings::conference;
-use crate::bookings::notify::context::Facts;
+use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::invitation;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
-use crate::bookings::notify::message_text::{self, Letter};
+use crate::bookings::notify::message_text::{self, MessageText};
 use crate::bookings::notify::queue::changed_at;
 use crate::bookings::notify::superseded::{name_of, overtaken};
 use crate::connections;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::resources::mail::compose::message_id;
 use crate::sending::cancel;
-use crate::sending::message::Composed;
-use crate::sending::submit::{self, Ready, Submission};
+use crate::sending::message::OutgoingMessage;
+use crate::sending::submit::{self, PreparedSubmission, Submission};
 
 /// For so long after a change its message waits until the event is in the organizer's calendar, which can give the booking another UID
 /// and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
@@ -49,7 +49,7 @@ const CHANGED_MS: i64 = 1_000;
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum MailJobResult {
     /// There is nothing to send, and never will be.
     Nothing,
     /// It is due again then, in milliseconds since 1970.
@@ -68,7 +68,7 @@ enum Calendar {
 
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum MailStep {
     Nothing,
     Wait(i64),
     /// The invitation of an organizer whose place another one took is taken back first.
@@ -78,7 +78,7 @@ enum Step {
 
 /// What becomes of the note of the invitation.
 #[derive(Clone)]
-enum Kept {
+enum InvitationNote {
     AsItIs,
     Sent(InvitationRow),
     TakenBack,
@@ -87,7 +87,7 @@ enum Kept {
 /// A message that is to be put into the outbox.
 #[derive(Clone)]
 struct Draft {
-    ready: Ready,
+    ready: PreparedSubmission,
     connection_id: String,
     message_id: String,
     /// The Message-IDs of what it overtakes.
@@ -97,47 +97,49 @@ struct Draft {
     version: i64,
     role: MailRole,
     before: Option<InvitationRow>,
-    kept: Kept,
+    kept: InvitationNote,
     /// The job is done with it.
     is_last: bool,
 }
 
 /// Sends the message of a job.
-pub async fn run(app: &App, job: &Job) -> Result<Outcome> {
-    let Some(key) = MailKey::read(job.key()) else { return Ok(Outcome::Nothing) };
+pub async fn run(app: &App, job: &Job) -> Result<MailJobResult> {
+    let Some(key) = MailKey::read(job.key()) else { return Ok(MailJobResult::Nothing) };
     for _ in 0..TRIES {
-        let Some(facts) = Facts::read(app, job, &key).await? else { return Ok(Outcome::Nothing) };
+        let Some(facts) = MessageContext::read(app, job, &key).await? else {
+            return Ok(MailJobResult::Nothing);
+        };
         let draft = match step(app, job, &key, &facts).await? {
-            Step::Nothing => return Ok(Outcome::Nothing),
-            Step::Wait(until) => return Ok(Outcome::Later(until)),
-            Step::TakeBack => replacement(app, &key, &facts.from_who_invited(app).await?).await?,
-            Step::Send(Calendar::Cancel) => {
+            MailStep::Nothing => return Ok(MailJobResult::Nothing),
+            MailStep::Wait(until) => return Ok(MailJobResult::Later(until)),
+            MailStep::TakeBack => replacement(app, &key, &facts.from_who_invited(app).await?).await?,
+            MailStep::Send(Calendar::Cancel) => {
                 message(app, &key, &facts.from_who_invited(app).await?, Calendar::Cancel).await?
             }
-            Step::Send(calendar) => message(app, &key, &facts, calendar).await?,
+            MailStep::Send(calendar) => message(app, &key, &facts, calendar).await?,
         };
         let is_last = draft.is_last;
         let (held, job) = (app.clone(), job.clone());
         let written: Result<bool> =
             app.db.write(move |tx| Box::pin(async move { write(tx, &held, &job, draft).await })).await;
         if written? && is_last {
-            return Ok(Outcome::Committed);
+            return Ok(MailJobResult::Committed);
         }
     }
-    Ok(Outcome::Later(app.now() + CHANGED_MS))
+    Ok(MailJobResult::Later(app.now() + CHANGED_MS))
 }
 
-async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step> {
+async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Result<MailStep> {
     if facts.recipients(key.role).is_empty() {
-        return Ok(Step::Nothing);
+        return Ok(MailStep::Nothing);
     }
     let is_reminder = matches!(key.kind, MailKind::Reminder(_));
     if is_reminder && connections::usable(&facts.sender.connection).is_err() {
         // In the outbox it would wait longer than it is worth something. `MailKey::holds` ends this when the booking begins.
-        return Ok(Step::Wait(remind_again(app.now(), changed_at(job))));
+        return Ok(MailStep::Wait(remind_again(app.now(), changed_at(job))));
     }
     if key.role == MailRole::Hosts {
-        return Ok(Step::Send(Calendar::Nothing));
+        return Ok(MailStep::Send(Calendar::Nothing));
     }
     let calendar = match (key.kind, &facts.invitation) {
         (MailKind::Pending | MailKind::Reminder(_), _) => Calendar::Nothing,
@@ -146,20 +148,20 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step
         (MailKind::Confirmed | MailKind::Rescheduled | MailKind::Conference, sent) => {
             let until = changed_at(job).saturating_add(WAIT_MS);
             if let Some(at) = wait_for_calendar(app, facts, until).await? {
-                return Ok(Step::Wait(at));
+                return Ok(MailStep::Wait(at));
             }
             match sent {
-                Some(sent) if sent.i_cal_uid != facts.booking.i_cal_uid => return Ok(Step::TakeBack),
+                Some(sent) if sent.i_cal_uid != facts.booking.i_cal_uid => return Ok(MailStep::TakeBack),
                 Some(_) => Calendar::Request,
                 // What is not certain stands in no calendar but the host's.
                 None if facts.is_pending() => Calendar::Nothing,
                 None => match invites_itself(app, facts).await {
                     Ok(true) => Calendar::Nothing,
                     Ok(false) => Calendar::Request,
-                    Err(_) if app.now() < until => return Ok(Step::Wait(later(app.now(), until))),
+                    Err(_) if app.now() < until => return Ok(MailStep::Wait(later(app.now(), until))),
                     // Guests have nothing but the invitation: theirs waits as long as a message in the outbox does.
                     Err(_) if key.role == MailRole::Guests && is_worth_asking(app.now(), changed_at(job)) => {
-                        return Ok(Step::Wait(app.now().saturating_add(ASK_AGAIN_MS)));
+                        return Ok(MailStep::Wait(app.now().saturating_add(ASK_AGAIN_MS)));
                     }
                     Err(e) => {
                         tracing::warn!(booking = %facts.row.id, error = %e, "it is not known whether the provider invites");
@@ -171,14 +173,14 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &Facts) -> Result<Step
     };
     if calendar == Calendar::Nothing && key.role == MailRole::Guests {
         // Their calendars have nothing to be told, and there is nothing that they could do.
-        return Ok(Step::Nothing);
+        return Ok(MailStep::Nothing);
     }
-    Ok(Step::Send(calendar))
+    Ok(MailStep::Send(calendar))
 }
 
 /// When to look again whether the event is in the organizer's calendar with the link to its conference. None: it is, it cannot be, or that has
 /// taken until `until`.
-async fn wait_for_calendar(app: &App, facts: &Facts, until: i64) -> Result<Option<i64>> {
+async fn wait_for_calendar(app: &App, facts: &MessageContext, until: i64) -> Result<Option<i64>> {
     let now = app.now();
     let Some(organizer) = facts.booking.organizer_connection_id.as_ref().filter(|_| now < until) else {
         return Ok(None);
@@ -211,7 +213,7 @@ fn remind_again(now: i64, since: i64) -> i64 {
 }
 
 /// Whether the organizer's provider sends invitations by itself: then the event that it was given has invited already.
-async fn invites_itself(app: &App, facts: &Facts) -> Result<bool> {
+async fn invites_itself(app: &App, facts: &MessageContext) -> Result<bool> {
     let meeting = meetings::find(app.db.reader(), &facts.row.meeting_id).await?;
     if meeting.is_none_or(|meeting| meeting.seats > 1) {
         // The event names none of those who have seats beside others.
@@ -222,12 +224,12 @@ async fn invites_itself(app: &App, facts: &Facts) -> Result<bool> {
     // Of an account that was disconnected no event is written.
     let Some(connection) = found else { return Ok(false) };
     connections::usable(&connection)?;
-    let asker = Asker {
+    let asker = RequestContext {
         tenant: facts.row.tenant.clone(),
         connection_ids: vec![connection.id.clone()],
         request_id: app.new_id(Kind::Request),
         no_cache: false,
-        reading: Reading::default(),
+        reading: ReadTrace::default(),
     };
     let asked = (Surface::Calendar, "capabilities");
     let has: CalendarFeatures =
@@ -236,17 +238,17 @@ async fn invites_itself(app: &App, facts: &Facts) -> Result<bool> {
 }
 
 /// The message that takes the invitation of another organizer back.
-async fn replacement(app: &App, key: &MailKey, facts: &Facts) -> Result<Draft> {
+async fn replacement(app: &App, key: &MailKey, facts: &MessageContext) -> Result<Draft> {
     let sent = facts.invitation.as_ref();
     let cancelled = sent.map(|sent| itip::cancel(&invitation::cancellation(facts, sent, app.now())));
     let name = format!("booking/{}/replaced/{}/{}", key.booking_id, key.sequence, key.role.as_str());
     let calendar = cancelled.map(|text| ("CANCEL", text));
     let draft = draft(app, (key, facts), &name, (message_text::of_replacement(facts), calendar)).await?;
-    Ok(Draft { kept: Kept::TakenBack, is_last: false, ..draft })
+    Ok(Draft { kept: InvitationNote::TakenBack, is_last: false, ..draft })
 }
 
 /// The message that tells of the change.
-async fn message(app: &App, key: &MailKey, facts: &Facts, calendar: Calendar) -> Result<Draft> {
+async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar: Calendar) -> Result<Draft> {
     let now = app.now();
     let letter = message_text::of_change(facts, key, calendar == Calendar::Request);
     let name = name_of(&key.booking_id, key.kind, key.sequence, key.role);
@@ -254,13 +256,13 @@ async fn message(app: &App, key: &MailKey, facts: &Facts, calendar: Calendar) ->
         (Calendar::Request, _) => {
             let invite = invitation::request(facts, key.role, now);
             let sent = invitation::sent(facts, key.role, now);
-            (Some(("REQUEST", itip::request(&invite))), Kept::Sent(sent))
+            (Some(("REQUEST", itip::request(&invite))), InvitationNote::Sent(sent))
         }
         (Calendar::Cancel, Some(sent)) => {
             let invite = invitation::cancellation(facts, sent, now);
-            (Some(("CANCEL", itip::cancel(&invite))), Kept::TakenBack)
+            (Some(("CANCEL", itip::cancel(&invite))), InvitationNote::TakenBack)
         }
-        (Calendar::Cancel | Calendar::Nothing, _) => (None, Kept::AsItIs),
+        (Calendar::Cancel | Calendar::Nothing, _) => (None, InvitationNote::AsItIs),
     };
     let draft = draft(app, (key, facts), &name, (letter, text)).await?;
     Ok(Draft { kept, ..draft })
@@ -269,9 +271,9 @@ async fn message(app: &App, key: &MailKey, facts: &Facts, calendar: Calendar) ->
 /// Builds the message with this name, from which its Message-ID is made: of the same change, whenever it is repeated, the same.
 async fn draft(
     app: &App,
-    (key, facts): (&MailKey, &Facts),
+    (key, facts): (&MailKey, &MessageContext),
     name: &str,
-    (letter, calendar): (Letter, Option<(&'static str, String)>),
+    (letter, calendar): (MessageText, Option<(&'static str, String)>),
 ) -> Result<Draft> {
     let from = &facts.sender.from;
     let message_id = message_id(name, Some(&from.email));
@@ -304,7 +306,7 @@ async fn draft(
     let built = ::mail::build::build(&outgoing);
     let built =
         built.map_err(|e| anyhow::anyhow!("a message about a booking: {}: {}", e.field, e.message))?;
-    let composed = Composed { outgoing, built, original: None };
+    let composed = OutgoingMessage { outgoing, built, original: None };
     let submission = Submission { save_to_sent: true, ..Submission::default() };
     let connection = &facts.sender.connection;
     let ready = submit::prepare(app, connection, composed, (submission, Origin::System)).await?;
@@ -318,7 +320,7 @@ async fn draft(
         version: facts.row.version,
         role: key.role,
         before: facts.invitation.clone(),
-        kept: Kept::AsItIs,
+        kept: InvitationNote::AsItIs,
         is_last: true,
     })
 }
@@ -359,9 +361,9 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
         submit::submit_in(tx, app, &lock, ready).await?;
     }
     match kept {
-        Kept::AsItIs => {}
-        Kept::Sent(sent) => mail::put(tx, &sent).await?,
-        Kept::TakenBack => mail::take_back(tx, &booking_id, role.as_str()).await?,
+        InvitationNote::AsItIs => {}
+        InvitationNote::Sent(sent) => mail::put(tx, &sent).await?,
+        InvitationNote::TakenBack => mail::take_back(tx, &booking_id, role.as_str()).await?,
     }
     let now = app.now();
     match is_last {

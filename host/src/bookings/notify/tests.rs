@@ -11,7 +11,7 @@ use storage::connections::Connection;
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::mail::InvitationRow;
 
-use crate::bookings::notify::context::{Facts, named};
+use crate::bookings::notify::context::{MessageContext, named};
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::sender::Sender;
 use crate::bookings::notify::{invitation, message_text};
@@ -80,7 +80,7 @@ fn row() -> BookingRow {
 }
 
 /// 10 March 2026, 10:00 to 10:30 in Berlin, where it is 09:00 in UTC.
-fn facts() -> Facts {
+fn facts() -> MessageContext {
     let booking = Booking {
         status: BookingStatus::Confirmed,
         start: Instant::from_millis(START_MS),
@@ -113,7 +113,7 @@ fn facts() -> Facts {
         display_name: Some("Alice".to_owned()),
         ..Host::default()
     };
-    Facts {
+    MessageContext {
         row: row(),
         booking,
         event_type: EventType { title: "Intro".to_owned(), hosts: vec![host], ..EventType::default() },
@@ -171,7 +171,7 @@ fn guests_have_no_link_that_changes_the_booking() {
 fn hosts_read_who_comes_and_what_they_wrote() {
     let schedule = Schedule { time_zone: "Asia/Tokyo".to_owned(), ..Schedule::default() };
     let event_type = EventType { schedule: Some(schedule), ..facts().event_type };
-    let facts = Facts { language: Language::English, event_type, ..facts() };
+    let facts = MessageContext { language: Language::English, event_type, ..facts() };
     let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
     assert_eq!(letter.subject, "Confirmed: Intro with Ada");
     for line in ["18:00–18:30 (Asia/Tokyo", "Invitee: Ada <b>\n", "Notes and answers:\nBring\na pen\n"] {

@@ -9,7 +9,7 @@ use storage::scheduling::applications;
 use crate::bookings::handle::{from_id, parse};
 use crate::cli::apps::stored::application;
 use crate::cli::output::answer;
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// Show or change the name that an application has in the addresses of its booking pages
@@ -34,7 +34,7 @@ pub struct Handle {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Handle {

@@ -15,12 +15,11 @@ use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use storage::api_keys;
-use storage::{Db, oauth_clients};
+use storage::{Db, api_keys, oauth_clients};
 
 use crate::cli::apps::stored::application;
 use crate::cli::output::{answer, table};
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// Make and list applications, and register what they need to connect accounts by OAuth
@@ -49,7 +48,7 @@ pub struct Create {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// List all applications with their handles, redirect URIs and providers
@@ -59,7 +58,7 @@ pub struct List {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// Show or change the addresses to which users may return after they connected an account
@@ -84,7 +83,7 @@ pub struct Redirects {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Apps {

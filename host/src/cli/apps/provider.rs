@@ -4,13 +4,12 @@ use anyhow::{Result, ensure};
 use base::tenant::Tenant;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
-use storage::oauth_clients;
-use storage::{Db, connections};
+use storage::{Db, connections, oauth_clients};
 
 use crate::cli::apps::provider_set::Set;
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::{answer, table};
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// Connections that are counted at most for a message.
@@ -34,7 +33,7 @@ pub struct List {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// Remove a registration
@@ -53,7 +52,7 @@ pub struct Remove {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Provider {

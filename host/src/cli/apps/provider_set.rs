@@ -18,7 +18,7 @@ use crate::app::config::Config;
 use crate::cli::apps::inputs::{self, Setting};
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::answer;
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 /// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).
@@ -101,7 +101,7 @@ pub struct Set {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 impl Set {

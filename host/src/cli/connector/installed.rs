@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::app;
 use crate::app::config::Config;
 use crate::cli::output::{answer, table};
-use crate::cli::settings::Place;
+use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 const MANIFEST: &str = "connector.toml";
@@ -28,7 +28,7 @@ pub struct List {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// Check the connector in a folder completely, store it and put it into service
@@ -42,7 +42,7 @@ pub struct Install {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// Take an installed connector out of service; a bundled one of the same name takes its place
@@ -55,7 +55,7 @@ pub struct Change {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    place: Place,
+    place: StoreOptions,
 }
 
 /// Put the version before the current one into service; doing it twice ends where it began

@@ -93,13 +93,13 @@ fn behind_a_port(
 }
 
 /// The author's provider, ended when this is dropped.
-pub struct Started {
+pub struct RunningProvider {
     _child: Child,
 }
 
-impl Started {
+impl RunningProvider {
     /// Starts it, if there is something to start, and waits until it takes connections.
-    pub async fn start(local: &Local, folder: &Path) -> Result<Option<Started>> {
+    pub async fn start(local: &Local, folder: &Path) -> Result<Option<RunningProvider>> {
         let Some((program, arguments)) = local.command.split_first() else { return Ok(None) };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(folder).stdin(Stdio::null()).kill_on_drop(true);
@@ -126,6 +126,6 @@ impl Started {
                 "look at what it prints above, and whether its url names the port that it listens on",
             )
         })?;
-        Ok(Some(Started { _child: child }))
+        Ok(Some(RunningProvider { _child: child }))
     }
 }

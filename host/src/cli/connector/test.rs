@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::connector::build::{built, shown};
 use crate::cli::connector::project::{InProject, step};
-use crate::cli::connector::provider::Started;
+use crate::cli::connector::provider::RunningProvider;
 use crate::cli::output::answer;
 
 /// Exit code: a case of the conformance kit failed.
@@ -140,11 +140,11 @@ fn outcome(report: &Report) -> ExitCode {
 }
 
 /// Who plays the provider, and the process that does, which ends when it is dropped.
-pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider, Option<Started>)> {
+pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider, Option<RunningProvider>)> {
     match provider {
         Provider::BuiltIn(_) => Ok((kit::Provider::Paper, None)),
         Provider::Local(local) => {
-            let started = Started::start(local, folder).await?;
+            let started = RunningProvider::start(local, folder).await?;
             Ok((kit::Provider::Server { token: local.token.clone() }, started))
         }
     }

@@ -31,7 +31,7 @@ pub struct Forward {
 
 /// What became of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Forwarded {
+pub struct ForwardResult {
     /// The status of the last answer, or the kind of the failure: dns, connect, tls, timeout or http.
     pub status: String,
     pub is_delivered: bool,
@@ -50,7 +50,7 @@ impl Forward {
     }
 
     /// Posts an event until the answer is 2xx or 410, at most three times. `body` is sent as it is.
-    pub async fn send(&self, event_id: &str, body: &Bytes) -> Result<Forwarded> {
+    pub async fn send(&self, event_id: &str, body: &Bytes) -> Result<ForwardResult> {
         let mut wait = FIRST_WAIT;
         let mut n = 1;
         loop {
@@ -61,7 +61,7 @@ impl Forward {
             let is_delivered = matches!(answer, Ok(200..=299));
             if is_delivered || n == MAX_TRIES || answer == Ok(GONE) {
                 let status = answer.map_or_else(|error| kind(&error).to_owned(), |status| status.to_string());
-                return Ok(Forwarded { status, is_delivered, tries: n, took });
+                return Ok(ForwardResult { status, is_delivered, tries: n, took });
             }
             tokio::time::sleep(wait).await;
             wait *= 2;

@@ -22,8 +22,8 @@ use url::Url;
 use zeroize::Zeroizing;
 
 use crate::cli::listen::event_stream::{Event, Item, Parser};
-use crate::cli::listen::forward::{Forward, Forwarded};
-use crate::cli::listen::source::{Position, Refused, Source, Stream, printable};
+use crate::cli::listen::forward::{Forward, ForwardResult};
+use crate::cli::listen::source::{EventStream, Source, StreamPosition, StreamRefusal, printable};
 use crate::cli::serve::Signals;
 use crate::webhooks::sign;
 
@@ -113,7 +113,7 @@ impl Listen {
             ended = listening.run() => ended?,
             () = signals.end() => {}
         }
-        if let Position::Event(id) = &listening.position {
+        if let StreamPosition::Event(id) = &listening.position {
             note(&format!("ended; --after {id} goes on from here"));
         }
         Ok(ExitCode::SUCCESS)
@@ -143,8 +143,8 @@ impl Listen {
         Ok(Listening {
             source,
             forward,
-            position: self.after.map_or(Position::Now, Position::After),
-            pause: Pause::default(),
+            position: self.after.map_or(StreamPosition::Now, StreamPosition::After),
+            pause: RetryPause::default(),
             prints_json: self.print_json,
             clock: Clock::system(),
         })
@@ -200,18 +200,18 @@ struct Head {
 }
 
 /// The waits between two attempts to open the stream.
-struct Pause {
+struct RetryPause {
     first: Duration,
     next: Duration,
 }
 
-impl Default for Pause {
+impl Default for RetryPause {
     fn default() -> Self {
-        Pause { first: FIRST_WAIT, next: FIRST_WAIT }
+        RetryPause { first: FIRST_WAIT, next: FIRST_WAIT }
     }
 }
 
-impl Pause {
+impl RetryPause {
     /// The next wait. `random` makes it up to a quarter longer, so that those who were cut off together do not come back together.
     fn wait(&mut self, random: u8) -> Duration {
         let wait = self.next + self.next * u32::from(random) / (4 * u32::from(u8::MAX));
@@ -230,7 +230,7 @@ impl Pause {
 }
 
 /// How reading a stream ended.
-enum Ended {
+enum StreamEnd {
     /// The server ended it, as it does once an hour and when it stops.
     InOrder,
     BrokenOff(String),
@@ -243,8 +243,8 @@ struct Listening {
     source: Source,
     forward: Option<Forward>,
     /// Up to here every event was dealt with.
-    position: Position,
-    pause: Pause,
+    position: StreamPosition,
+    pause: RetryPause,
     prints_json: bool,
     clock: Clock,
 }
@@ -256,12 +256,12 @@ impl Listening {
             let (began, position) = (time::Instant::now(), self.position.clone());
             let (why, asked) = match self.source.open(&self.position).await {
                 Ok(stream) => match self.read(stream).await? {
-                    Ended::Unread => return Ok(()),
-                    Ended::InOrder => (None, None),
-                    Ended::BrokenOff(why) => (Some(why), None),
+                    StreamEnd::Unread => return Ok(()),
+                    StreamEnd::InOrder => (None, None),
+                    StreamEnd::BrokenOff(why) => (Some(why), None),
                 },
-                Err(Refused::ForGood(error)) => return Err(error),
-                Err(Refused::ForNow { why, retry_after }) => (Some(why), retry_after),
+                Err(StreamRefusal::ForGood(error)) => return Err(error),
+                Err(StreamRefusal::ForNow { why, retry_after }) => (Some(why), retry_after),
             };
             if began.elapsed() >= SETTLED || self.position != position {
                 self.pause.reset();
@@ -275,20 +275,20 @@ impl Listening {
         }
     }
 
-    async fn read(&mut self, mut stream: Stream) -> Result<Ended> {
+    async fn read(&mut self, mut stream: EventStream) -> Result<StreamEnd> {
         let mut parser = Parser::default();
         loop {
             let piece = match stream.piece().await {
                 Ok(Some(piece)) => piece,
-                Ok(None) => return Ok(Ended::InOrder),
-                Err(why) => return Ok(Ended::BrokenOff(why)),
+                Ok(None) => return Ok(StreamEnd::InOrder),
+                Err(why) => return Ok(StreamEnd::BrokenOff(why)),
             };
             let mut rest: &[u8] = &piece;
             while let Some(item) = parser.next_item(&mut rest)? {
                 match item {
                     Item::Event(event) => {
                         if !self.take(event).await? {
-                            return Ok(Ended::Unread);
+                            return Ok(StreamEnd::Unread);
                         }
                     }
                     Item::LastEventId(id) => self.advance(id),
@@ -301,7 +301,7 @@ impl Listening {
     /// The stream goes on after the event with this id when it is opened again.
     fn advance(&mut self, id: String) {
         if !id.is_empty() {
-            self.position = Position::Event(id);
+            self.position = StreamPosition::Event(id);
         }
     }
 
@@ -335,7 +335,7 @@ impl Listening {
 }
 
 /// The line that shows an event.
-fn line(at: Instant, head: &Head, forwarded: Option<&Forwarded>) -> String {
+fn line(at: Instant, head: &Head, forwarded: Option<&ForwardResult>) -> String {
     let mut line = format!("{at}  {}  {}", printable(&head.event_type), printable(&head.id));
     if let Some(forwarded) = forwarded {
         line.push_str(&format!("  {}  {} ms", forwarded.status, forwarded.took.as_millis()));
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn waits_are_doubled_from_one_to_thirty_seconds() {
-        let mut pause = Pause::default();
+        let mut pause = RetryPause::default();
         let waits: Vec<u64> = (0..7).map(|_| pause.wait(0).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 30, 30]);
         assert_eq!(pause.wait(u8::MAX), LONGEST_WAIT);
@@ -381,14 +381,14 @@ mod tests {
     #[test]
     fn a_line_tells_what_became_of_an_event() {
         let head = Head { id: "ev_1".to_owned(), event_type: "task.created".to_owned() };
-        let forwarded = |status: &str, is_delivered: bool, tries: i64| Forwarded {
+        let forwarded = |status: &str, is_delivered: bool, tries: i64| ForwardResult {
             status: status.to_owned(),
             is_delivered,
             tries,
             took: Duration::from_millis(12),
         };
         let at = Instant::from_millis(0);
-        let shown = |forwarded: Option<Forwarded>| {
+        let shown = |forwarded: Option<ForwardResult>| {
             let line = line(at, &head, forwarded.as_ref());
             line.split_once("  ").unwrap().1.to_owned()
         };

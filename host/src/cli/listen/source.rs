@@ -22,7 +22,7 @@ const SILENCE: Duration = Duration::from_secs(45);
 
 /// Where in the log a stream begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Position {
+pub enum StreamPosition {
     /// With what happens from now on.
     Now,
     /// After the event with this sequence.
@@ -33,7 +33,7 @@ pub enum Position {
 
 /// Why a stream cannot be opened.
 #[derive(Debug)]
-pub enum Refused {
+pub enum StreamRefusal {
     /// The same request is refused again.
     ForGood(Error),
     /// Another attempt may succeed, after this time at the earliest where the server named one.
@@ -70,14 +70,15 @@ impl Source {
     }
 
     /// Opens the stream.
-    pub async fn open(&self, position: &Position) -> Result<Stream, Refused> {
-        let (url, headers) = self.request(position).map_err(Refused::ForGood)?;
+    pub async fn open(&self, position: &StreamPosition) -> Result<EventStream, StreamRefusal> {
+        let (url, headers) = self.request(position).map_err(StreamRefusal::ForGood)?;
         let answer = self.client.get(&url, headers, HEAD_TIME).await;
-        let answer = answer.map_err(|error| Refused::ForNow { why: reason(&error), retry_after: None })?;
+        let answer =
+            answer.map_err(|error| StreamRefusal::ForNow { why: reason(&error), retry_after: None })?;
         let content_type = text_of(&answer.headers, CONTENT_TYPE.as_str()).to_ascii_lowercase();
         match answer.status {
-            200 if content_type.starts_with("text/event-stream") => Ok(Stream { answer }),
-            200 => Err(Refused::ForGood(anyhow!(
+            200 if content_type.starts_with("text/event-stream") => Ok(EventStream { answer }),
+            200 => Err(StreamRefusal::ForGood(anyhow!(
                 "there is no stream of events at {}: --server must name a Switchboard server",
                 self.url
             ))),
@@ -85,18 +86,18 @@ impl Source {
         }
     }
 
-    fn request(&self, position: &Position) -> Result<(Url, HeaderMap)> {
+    fn request(&self, position: &StreamPosition) -> Result<(Url, HeaderMap)> {
         let mut url = self.url.clone();
         let mut headers = HeaderMap::new();
         headers.insert(AUTHORIZATION, self.authorization.clone());
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         headers.insert(USER_AGENT, HeaderValue::from_static(OWN_NAME));
         match position {
-            Position::Now => {}
-            Position::After(sequence) => {
+            StreamPosition::Now => {}
+            StreamPosition::After(sequence) => {
                 url.query_pairs_mut().append_pair("after_sequence", &sequence.to_string());
             }
-            Position::Event(id) => {
+            StreamPosition::Event(id) => {
                 let id = HeaderValue::try_from(id).context("the server's id of an event is no text")?;
                 headers.insert("last-event-id", id);
             }
@@ -105,13 +106,13 @@ impl Source {
     }
 
     /// What an answer means that is no stream.
-    async fn refused(&self, answer: OperatorAnswer) -> Refused {
+    async fn refused(&self, answer: OperatorAnswer) -> StreamRefusal {
         let status = answer.status;
         let location = text_of(&answer.headers, LOCATION.as_str()).to_owned();
         let retry_after =
             text_of(&answer.headers, RETRY_AFTER.as_str()).parse().ok().map(Duration::from_secs);
         let said = message(&answer.beginning().await).map_or_else(String::new, |text| format!(": {text}"));
-        let for_good = |why: String| Refused::ForGood(anyhow!(why));
+        let for_good = |why: String| StreamRefusal::ForGood(anyhow!(why));
         match status {
             300..=399 => for_good(format!(
                 "the server redirects to {}: give the address that it is moved to with --server",
@@ -125,7 +126,7 @@ impl Source {
                 "the server has no such stream{said}; --server must name a Switchboard server, and --connection connections of the key's application"
             )),
             408 | 425 | 429 | 500..=599 => {
-                Refused::ForNow { why: format!("the server answers {status}{said}"), retry_after }
+                StreamRefusal::ForNow { why: format!("the server answers {status}{said}"), retry_after }
             }
             409 => for_good(format!(
                 "the server cannot go on from here{said}; without --after it begins with what happens now"
@@ -136,11 +137,11 @@ impl Source {
 }
 
 /// An open stream.
-pub struct Stream {
+pub struct EventStream {
     answer: OperatorAnswer,
 }
 
-impl Stream {
+impl EventStream {
     /// The next bytes; none when the server ended the stream. The error says why nothing more comes.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, String> {
         self.answer.piece(SILENCE).await.map_err(|error| reason(&error))
@@ -192,15 +193,15 @@ mod tests {
     #[test]
     fn the_filters_are_in_the_url_and_the_position_in_url_or_header() {
         let all = source("http://127.0.0.1:8080", (&[], &[]));
-        let (url, headers) = all.request(&Position::Now).unwrap();
+        let (url, headers) = all.request(&StreamPosition::Now).unwrap();
         assert_eq!(url.as_str(), "http://127.0.0.1:8080/v1/events/stream");
         assert_eq!(headers["authorization"], "Bearer uc_live_1");
         let some = source("https://api.example/base/", (&["calendar.*", "task.created"], &["conn_1"]));
-        let (url, headers) = some.request(&Position::After(7)).unwrap();
+        let (url, headers) = some.request(&StreamPosition::After(7)).unwrap();
         let expected = "https://api.example/base/v1/events/stream?type=calendar.*%2Ctask.created&connection_id=conn_1&after_sequence=7";
         assert_eq!(url.as_str(), expected);
         assert!(!headers.contains_key("last-event-id"));
-        let (url, headers) = some.request(&Position::Event("9".to_owned())).unwrap();
+        let (url, headers) = some.request(&StreamPosition::Event("9".to_owned())).unwrap();
         assert!(!url.as_str().contains("after_sequence"));
         assert_eq!(headers["last-event-id"], "9");
     }

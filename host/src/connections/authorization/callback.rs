@@ -13,15 +13,17 @@ use storage::authorizations::{self, PendingAuthorization};
 use storage::lane::Lane;
 
 use crate::app::App;
-use crate::connections::authorization::commit::{self, Account, Issued};
-use crate::connections::authorization::outcome::{Ending, Failure};
-use crate::connections::authorization::{CallbackOutcome, CallbackParams, Options, PageReason, Secrets};
-use crate::connections::credentials::Given;
+use crate::connections::authorization::commit::{self, AuthorizedAccount, IssuedTokens};
+use crate::connections::authorization::outcome::{AuthorizationOutcome, Failure};
+use crate::connections::authorization::{
+    AuthorizationOptions, CallbackOutcome, CallbackParams, PageReason, Secrets,
+};
+use crate::connections::credentials::GivenCredentials;
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::identity::{self, AccountIdentity};
-use crate::connections::oauth::scopes::{self, Granted};
+use crate::connections::oauth::scopes::{self, GrantedScopes};
 use crate::connections::oauth::{self, OAuthProvider, TokenAnswer, TokenFailure, classify, grant};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::connections::settings::settings_of;
 use crate::connections::{self, account, check};
 
@@ -38,7 +40,7 @@ pub async fn callback(
     app: &App,
     provider: &str,
     params: CallbackParams,
-    caller: Option<&Asker>,
+    caller: Option<&RequestContext>,
 ) -> Result<CallbackOutcome> {
     let wants_json = params.wants_json || caller.is_some();
     let params = CallbackParams { wants_json, ..params };
@@ -108,7 +110,11 @@ async fn claimed(
     let secrets = Secrets::open(app, &pending)?;
     let (redirect_uri, state) = (pending.redirect_uri.clone(), secrets.client_state.clone());
     if app.now() > pending.expires_at {
-        return Ok(Ending::from(Failure::ExpiredState).told(&redirect_uri, state, params.wants_json));
+        return Ok(AuthorizationOutcome::from(Failure::ExpiredState).told(
+            &redirect_uri,
+            state,
+            params.wants_json,
+        ));
     }
     if app.db.is_shared() {
         match claim(app, &pending).await? {
@@ -163,10 +169,10 @@ async fn wait_for_other(app: &App, hash: &str) -> Result<()> {
 }
 
 /// What the provider gave for a code.
-struct Exchanged {
+struct TokenExchange {
     provider: OAuthProvider,
     tokens: TokenAnswer,
-    options: Options,
+    options: AuthorizationOptions,
 }
 
 /// The tokens of an account that the user has let this host into; or how the authorization ends.
@@ -175,17 +181,17 @@ async fn exchanged(
     pending: &PendingAuthorization,
     secrets: &Secrets,
     params: &CallbackParams,
-) -> Result<Exchanged, Ending> {
+) -> Result<TokenExchange, AuthorizationOutcome> {
     check_issuer(pending, params.iss.as_deref())?;
     let answer = one_of(params)?;
     let endpoints = ProviderEndpoints::from_stored(&pending.endpoints).map_err(|e| failed(pending, e))?;
     let provider = oauth::pinned(app, &pending.tenant, &pending.provider, endpoints).await;
     let provider = provider.map_err(|e| failed(pending, e))?;
     let code = match answer {
-        Answer::Code(code) => code,
-        Answer::Error(error) => return Err(refused(pending, &provider, error)),
+        CallbackAnswer::Code(code) => code,
+        CallbackAnswer::Error(error) => return Err(refused(pending, &provider, error)),
     };
-    let options = serde_json::from_value::<Options>(Value::Object(pending.options.clone()));
+    let options = serde_json::from_value::<AuthorizationOptions>(Value::Object(pending.options.clone()));
     let options = options.map_err(|e| failed(pending, e.into()))?;
     if provider.registration.client_id != options.client_id {
         tracing::error!(
@@ -196,19 +202,23 @@ async fn exchanged(
     }
     let tokens = provider.exchange_code(app, code, &secrets.verifier, &pending.callback_uri).await;
     let tokens = tokens.map_err(|failure| unusable(pending, &provider, &failure))?;
-    Ok(Exchanged { provider, tokens, options })
+    Ok(TokenExchange { provider, tokens, options })
 }
 
 /// The tokens as they are revoked where no connection comes of them.
-fn unused(provider: &OAuthProvider, tokens: &TokenAnswer, identity: Option<&AccountIdentity>) -> Issued {
+fn unused(
+    provider: &OAuthProvider,
+    tokens: &TokenAnswer,
+    identity: Option<&AccountIdentity>,
+) -> IssuedTokens {
     let client_id = &provider.registration.client_id;
     let account = identity.map(|identity| identity.id.as_str());
-    Issued {
-        given: Given {
+    IssuedTokens {
+        given: GivenCredentials {
             access_token: Some(tokens.access_token.to_string()),
             refresh_token: tokens.refresh_token.as_ref().map(|token| token.to_string()),
             oauth_client_id: Some(client_id.clone()),
-            ..Given::default()
+            ..GivenCredentials::default()
         },
         grant: grant::of(&provider.endpoints.token_url, client_id, account),
     }
@@ -218,9 +228,9 @@ fn unused(provider: &OAuthProvider, tokens: &TokenAnswer, identity: Option<&Acco
 async fn account(
     app: &App,
     pending: &PendingAuthorization,
-    Exchanged { provider, tokens, options }: Exchanged,
+    TokenExchange { provider, tokens, options }: TokenExchange,
     identity: Result<Option<AccountIdentity>, TokenFailure>,
-) -> Result<Account, Ending> {
+) -> Result<AuthorizedAccount, AuthorizationOutcome> {
     let granted = granted(pending, &provider, &tokens);
     if granted.granted.is_empty() {
         return Err(Failure::ScopeMissing.into());
@@ -230,7 +240,7 @@ async fn account(
     let lifetime_s = tokens.refresh_token_expires_in_s;
     let account = checked(app, pending, provider, (given, granted, identity), options).await?;
     let refresh_token_expires_at = lifetime_s.map(|s| after(app, s));
-    Ok(Account { refresh_token_expires_at, ..account })
+    Ok(AuthorizedAccount { refresh_token_expires_at, ..account })
 }
 
 /// The time so many seconds from now, ms since 1970.
@@ -239,7 +249,7 @@ fn after(app: &App, seconds: u64) -> i64 {
 }
 
 /// What the provider answered.
-enum Answer<'a> {
+enum CallbackAnswer<'a> {
     Code(&'a str),
     Error(&'a str),
 }
@@ -254,17 +264,17 @@ fn check_issuer(pending: &PendingAuthorization, iss: Option<&str>) -> Result<(),
 }
 
 /// A return has a code or an error, and not both (RFC 6749, section 4.1.2).
-fn one_of(params: &CallbackParams) -> Result<Answer<'_>, Failure> {
+fn one_of(params: &CallbackParams) -> Result<CallbackAnswer<'_>, Failure> {
     let (code, error) = (params.code.as_deref(), params.error.as_deref());
     match (code.filter(|code| !code.is_empty()), error.filter(|error| !error.is_empty())) {
-        (Some(code), None) => Ok(Answer::Code(code)),
-        (None, Some(error)) => Ok(Answer::Error(error)),
+        (Some(code), None) => Ok(CallbackAnswer::Code(code)),
+        (None, Some(error)) => Ok(CallbackAnswer::Error(error)),
         _ => Err(Failure::InvalidRequest),
     }
 }
 
 /// The provider sent the user back with an error. Its description is neither shown nor logged.
-fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str) -> Ending {
+fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str) -> AuthorizationOutcome {
     let class = classify::of_return(&provider.connector.manifest.auth, error);
     let word = classify::clean(error).unwrap_or_default();
     tracing::info!(provider = pending.provider, error = word, class = ?class, "an authorization was refused");
@@ -272,7 +282,11 @@ fn refused(pending: &PendingAuthorization, provider: &OAuthProvider, error: &str
 }
 
 /// The authorization server refused, did not answer, or answered what cannot be used.
-fn unusable(pending: &PendingAuthorization, provider: &OAuthProvider, failure: &TokenFailure) -> Ending {
+fn unusable(
+    pending: &PendingAuthorization,
+    provider: &OAuthProvider,
+    failure: &TokenFailure,
+) -> AuthorizationOutcome {
     tracing::warn!(
         provider = pending.provider,
         class = ?failure.class,
@@ -282,13 +296,13 @@ fn unusable(pending: &PendingAuthorization, provider: &OAuthProvider, failure: &
     ending(provider, Failure::of_class(failure.class))
 }
 
-fn ending(provider: &OAuthProvider, failure: Failure) -> Ending {
+fn ending(provider: &OAuthProvider, failure: Failure) -> AuthorizationOutcome {
     let url = provider.endpoints.admin_consent_url.as_ref().filter(|_| failure == Failure::AdminBlocked);
-    Ending::Failed { failure, admin_consent_url: url.map(ToString::to_string) }
+    AuthorizationOutcome::Failed { failure, admin_consent_url: url.map(ToString::to_string) }
 }
 
 /// How an authorization ends where this host, or a connector, has failed.
-fn failed(pending: &PendingAuthorization, error: Error) -> Ending {
+fn failed(pending: &PendingAuthorization, error: Error) -> AuthorizationOutcome {
     tracing::error!(provider = pending.provider, error = %error, "an authorization failed");
     let passes = matches!(
         error.code(),
@@ -302,7 +316,7 @@ fn failed(pending: &PendingAuthorization, error: Error) -> Ending {
     }
 }
 
-fn granted(pending: &PendingAuthorization, provider: &OAuthProvider, tokens: &TokenAnswer) -> Granted {
+fn granted(pending: &PendingAuthorization, provider: &OAuthProvider, tokens: &TokenAnswer) -> GrantedScopes {
     scopes::granted(
         &provider.connector.manifest.auth,
         &provider.registration.scopes,
@@ -319,7 +333,7 @@ fn given(
     provider: &OAuthProvider,
     tokens: &TokenAnswer,
     identity: Option<&AccountIdentity>,
-) -> Result<Given, Ending> {
+) -> Result<GivenCredentials, AuthorizationOutcome> {
     let username = match provider.connector.manifest.auth.login {
         None => None,
         Some(LoginName::Email) => {
@@ -328,7 +342,7 @@ fn given(
             Some(email.ok_or_else(missing)?)
         }
     };
-    Ok(Given {
+    Ok(GivenCredentials {
         username,
         access_token: Some(tokens.access_token.to_string()),
         issued_at: Some(Instant::from_millis(app.now())),
@@ -336,7 +350,7 @@ fn given(
         refresh_token: tokens.refresh_token.as_ref().map(|token| token.to_string()),
         token_type: Some("Bearer".to_owned()),
         oauth_client_id: Some(provider.registration.client_id.clone()),
-        ..Given::default()
+        ..GivenCredentials::default()
     })
 }
 
@@ -345,9 +359,9 @@ async fn checked(
     app: &App,
     pending: &PendingAuthorization,
     provider: OAuthProvider,
-    (given, granted, identity): (Given, Granted, Option<AccountIdentity>),
-    options: Options,
-) -> Result<Account, Ending> {
+    (given, granted, identity): (GivenCredentials, GrantedScopes, Option<AccountIdentity>),
+    options: AuthorizationOptions,
+) -> Result<AuthorizedAccount, AuthorizationOutcome> {
     let mut settings = provider.settings(app).await.map_err(|e| failed(pending, e))?;
     let id = match &pending.connection_id {
         None => app.new_id(Kind::Connection),
@@ -372,7 +386,7 @@ async fn checked(
     }
     checked.account.provider_scopes = granted.provider;
     checked.account = account::bounded(checked.account).map_err(|e| failed(pending, e))?;
-    Ok(Account {
+    Ok(AuthorizedAccount {
         id,
         connector: provider.connector,
         given,

@@ -12,34 +12,33 @@ use storage::locked::ConnectionLock;
 use storage::token_refresh::{self, Grant};
 
 use crate::app::App;
-use crate::connections;
-use crate::connections::authorization::outcome::{Ending, Failure};
+use crate::connections::authorization::outcome::{AuthorizationOutcome, Failure};
 use crate::connections::authorization::{CODE_LIFETIME_MS, random_text};
-use crate::connections::check::Checked;
-use crate::connections::credentials::{self, Given};
+use crate::connections::check::CheckedAccount;
+use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::grant;
-use crate::connections::{new_tokens, revocation, view};
+use crate::connections::{self, new_tokens, revocation, view};
 
 /// An account that the user let this host into, before it is a connection.
-pub struct Account {
+pub struct AuthorizedAccount {
     /// Of the connection: a new id, or that of the connection that is authorized again.
     pub id: String,
     pub connector: Arc<Loaded>,
-    pub given: Given,
+    pub given: GivenCredentials,
     /// Milliseconds since 1970, where the provider tells.
     pub refresh_token_expires_at: Option<i64>,
     /// Ours.
     pub granted_scopes: Vec<String>,
-    pub checked: Checked,
+    pub checked: CheckedAccount,
     /// Of a new connection.
     pub tags: BTreeMap<String, String>,
 }
 
 /// Tokens that the provider issued, and what they are part of.
 #[derive(Clone)]
-pub struct Issued {
-    pub given: Given,
+pub struct IssuedTokens {
+    pub given: GivenCredentials,
     pub grant: Grant,
 }
 
@@ -48,9 +47,9 @@ pub struct Issued {
 pub async fn end(
     app: &App,
     pending: &PendingAuthorization,
-    ending: Ending,
-    unused: Option<Issued>,
-) -> Result<Option<Ending>> {
+    ending: AuthorizationOutcome,
+    unused: Option<IssuedTokens>,
+) -> Result<Option<AuthorizationOutcome>> {
     let (app, pending) = (app.clone(), pending.clone());
     let db = app.db.clone();
     db.write(move |tx| {
@@ -65,24 +64,33 @@ pub async fn end(
     .await
 }
 
-async fn drop_tokens(tx: &mut Tx, app: &App, pending: &PendingAuthorization, issued: &Issued) -> Result<()> {
+async fn drop_tokens(
+    tx: &mut Tx,
+    app: &App,
+    pending: &PendingAuthorization,
+    issued: &IssuedTokens,
+) -> Result<()> {
     let whose = (&pending.tenant, pending.provider.as_str());
     revocation::enqueue(tx, app, whose, &issued.grant, &issued.given).await
 }
 
 /// Ends an authorization with a connection: a new one, or the one that it was for. None: it has ended otherwise meanwhile, and nothing is
 /// written.
-pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account) -> Result<Option<Ending>> {
+pub async fn connect(
+    app: &App,
+    pending: &PendingAuthorization,
+    account: AuthorizedAccount,
+) -> Result<Option<AuthorizationOutcome>> {
     let is_new = pending.connection_id.is_none();
     let refresh_token_expires_at = account.refresh_token_expires_at;
     let (connection, given) = assembled(app, pending, account)?;
     let client_id = given.oauth_client_id.as_deref().unwrap_or_default();
     let token_url = ProviderEndpoints::from_stored(&pending.endpoints)?.token_url;
     let grant = grant::of(&token_url, client_id, Some(&connection.external_account_id));
-    let new = New { connection, issued: Issued { given, grant }, refresh_token_expires_at };
+    let new = NewGrant { connection, issued: IssuedTokens { given, grant }, refresh_token_expires_at };
     let granted = &new.connection.granted_scopes;
     let missing = pending.requested_scopes.iter().filter(|scope| !granted.contains(scope)).cloned();
-    let ending = Ending::Connected {
+    let ending = AuthorizationOutcome::Connected {
         connection_id: new.connection.id.clone(),
         missing_scopes: missing.collect(),
         code: pending.code_challenge.as_ref().map(|_| format!("uc_ac_{}", random_text(app))),
@@ -109,9 +117,9 @@ pub async fn connect(app: &App, pending: &PendingAuthorization, account: Account
 
 /// A connection with its new grant.
 #[derive(Clone)]
-struct New {
+struct NewGrant {
     connection: Connection,
-    issued: Issued,
+    issued: IssuedTokens,
     /// Milliseconds since 1970, where the provider tells.
     refresh_token_expires_at: Option<i64>,
 }
@@ -121,7 +129,7 @@ async fn keep_tokens(
     tx: &mut Tx,
     app: &App,
     connection: &Connection,
-    issued: &Issued,
+    issued: &IssuedTokens,
     refresh_token_expires_at: Option<i64>,
 ) -> Result<()> {
     let (tenant, id) = (&connection.tenant, &connection.id);
@@ -130,8 +138,12 @@ async fn keep_tokens(
 }
 
 /// The connection as it is stored if it is a new one.
-fn assembled(app: &App, pending: &PendingAuthorization, account: Account) -> Result<(Connection, Given)> {
-    let Account { id, connector, given, granted_scopes, checked, tags, .. } = account;
+fn assembled(
+    app: &App,
+    pending: &PendingAuthorization,
+    account: AuthorizedAccount,
+) -> Result<(Connection, GivenCredentials)> {
+    let AuthorizedAccount { id, connector, given, granted_scopes, checked, tags, .. } = account;
     let asked = (pending.requested_scopes.clone(), None);
     let mut connection =
         connections::assembled(app, &pending.tenant, id, &connector, asked, &given, checked)?;
@@ -146,9 +158,9 @@ async fn reauthorize(
     tx: &mut Tx,
     app: &App,
     pending: &PendingAuthorization,
-    New { connection: new, issued, refresh_token_expires_at }: New,
-    ending: Ending,
-) -> Result<Option<Ending>> {
+    NewGrant { connection: new, issued, refresh_token_expires_at }: NewGrant,
+    ending: AuthorizationOutcome,
+) -> Result<Option<AuthorizationOutcome>> {
     let lock = match ConnectionLock::take(tx, &pending.tenant, &new.id).await? {
         Some(lock) => lock,
         // It was disconnected while the user was at the provider.
@@ -178,7 +190,7 @@ async fn reauthorize(
             token_expires_at: new.token_expires_at,
             ..Connection::clone(&lock)
         };
-        let issued = Issued { given, grant: issued.grant };
+        let issued = IssuedTokens { given, grant: issued.grant };
         connections::update_active(tx, app, &lock, fresh.clone()).await?;
         keep_tokens(tx, app, &fresh, &issued, refresh_token_expires_at).await?;
     }
@@ -191,8 +203,8 @@ async fn refuse(
     app: &App,
     pending: &PendingAuthorization,
     failure: Failure,
-    issued: &Issued,
-) -> Result<Option<Ending>> {
+    issued: &IssuedTokens,
+) -> Result<Option<AuthorizationOutcome>> {
     let ended = finish(tx, app, pending, failure.into()).await?;
     if ended.is_some() {
         drop_tokens(tx, app, pending, issued).await?;
@@ -201,10 +213,10 @@ async fn refuse(
 }
 
 /// The new tokens; with the refresh token that was there, where the provider issued no other and it belongs to the same client.
-fn with_kept_token(old: Given, new: Given) -> Given {
+fn with_kept_token(old: GivenCredentials, new: GivenCredentials) -> GivenCredentials {
     let is_same = old.oauth_client_id == new.oauth_client_id;
     let kept = old.refresh_token.filter(|_| is_same);
-    Given { refresh_token: new.refresh_token.or(kept), ..new }
+    GivenCredentials { refresh_token: new.refresh_token.or(kept), ..new }
 }
 
 /// Writes the outcome, if the authorization is still this claim's.
@@ -212,11 +224,11 @@ async fn finish(
     tx: &mut Tx,
     app: &App,
     pending: &PendingAuthorization,
-    ending: Ending,
-) -> Result<Option<Ending>> {
+    ending: AuthorizationOutcome,
+) -> Result<Option<AuthorizationOutcome>> {
     let at = app.now();
     let code = match &ending {
-        Ending::Connected { code: Some(code), .. } => {
+        AuthorizationOutcome::Connected { code: Some(code), .. } => {
             Some((app.keyring.api_key_hash(code), at + CODE_LIFETIME_MS))
         }
         _ => None,
@@ -230,11 +242,11 @@ async fn finish(
 mod tests {
     use super::*;
 
-    fn tokens(refresh_token: Option<&str>, client: &str) -> Given {
-        Given {
+    fn tokens(refresh_token: Option<&str>, client: &str) -> GivenCredentials {
+        GivenCredentials {
             refresh_token: refresh_token.map(str::to_owned),
             oauth_client_id: Some(client.to_owned()),
-            ..Given::default()
+            ..GivenCredentials::default()
         }
     }
 
@@ -244,7 +256,7 @@ mod tests {
             (tokens(Some("old"), "c"), tokens(None, "c"), Some("old")),
             (tokens(Some("old"), "c"), tokens(Some("new"), "c"), Some("new")),
             (tokens(Some("old"), "b"), tokens(None, "c"), None),
-            (Given::default(), tokens(None, "c"), None),
+            (GivenCredentials::default(), tokens(None, "c"), None),
         ] {
             assert_eq!(with_kept_token(old, new).refresh_token.as_deref(), wanted);
         }

@@ -81,7 +81,7 @@ fn place(state_hash: &str, organization_id: &str) -> String {
 /// What is kept in `authorizations.options`.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Options {
+struct AuthorizationOptions {
     /// Of the connection to make.
     tags: BTreeMap<String, String>,
     /// The client id that the user was sent with: a code is exchanged with no other.

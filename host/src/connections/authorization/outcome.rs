@@ -120,7 +120,7 @@ impl Failure {
 
 /// How an authorization ended.
 #[derive(Clone)]
-pub enum Ending {
+pub enum AuthorizationOutcome {
     Connected {
         connection_id: String,
         missing_scopes: Vec<String>,
@@ -133,20 +133,20 @@ pub enum Ending {
     },
 }
 
-impl From<Failure> for Ending {
+impl From<Failure> for AuthorizationOutcome {
     fn from(failure: Failure) -> Self {
-        Ending::Failed { failure, admin_consent_url: None }
+        AuthorizationOutcome::Failed { failure, admin_consent_url: None }
     }
 }
 
-impl Ending {
+impl AuthorizationOutcome {
     /// What is stored in `authorizations.outcome`; the code is not in it.
     pub fn stored(&self) -> Value {
         match self {
-            Ending::Connected { connection_id, missing_scopes, .. } => {
+            AuthorizationOutcome::Connected { connection_id, missing_scopes, .. } => {
                 json!({ "connectionId": connection_id, "status": "active", "missingScopes": missing_scopes })
             }
-            Ending::Failed { failure, .. } => json!({ "error": failure.as_str() }),
+            AuthorizationOutcome::Failed { failure, .. } => json!({ "error": failure.as_str() }),
         }
     }
 
@@ -156,7 +156,7 @@ impl Ending {
             return CallbackOutcome::Redirect(self.redirect(redirect_uri, state.as_deref()));
         }
         match self {
-            Ending::Connected { connection_id, missing_scopes, code } => {
+            AuthorizationOutcome::Connected { connection_id, missing_scopes, code } => {
                 let status = ConnectionStatus::Active;
                 CallbackOutcome::Json(AuthorizationResult {
                     connection_id,
@@ -166,7 +166,7 @@ impl Ending {
                     code,
                 })
             }
-            Ending::Failed { failure, admin_consent_url } => {
+            AuthorizationOutcome::Failed { failure, admin_consent_url } => {
                 CallbackOutcome::Refused(failure.refusal(admin_consent_url.as_deref()).into())
             }
         }
@@ -176,10 +176,10 @@ impl Ending {
     fn redirect(&self, redirect_uri: &str, state: Option<&str>) -> String {
         let mut query = Serializer::new(String::new());
         match self {
-            Ending::Connected { connection_id, .. } => {
+            AuthorizationOutcome::Connected { connection_id, .. } => {
                 query.append_pair("connection_id", connection_id).append_pair("status", "active");
             }
-            Ending::Failed { failure, admin_consent_url } => {
+            AuthorizationOutcome::Failed { failure, admin_consent_url } => {
                 let text = failure.text(admin_consent_url.as_deref());
                 query.append_pair("error", failure.as_str()).append_pair("error_description", &text);
             }
@@ -187,7 +187,7 @@ impl Ending {
         if let Some(state) = state {
             query.append_pair("state", state);
         }
-        if let Ending::Connected { code: Some(code), .. } = self {
+        if let AuthorizationOutcome::Connected { code: Some(code), .. } = self {
             query.append_pair("code", code);
         }
         let separator = match redirect_uri.contains('?') {
@@ -203,8 +203,8 @@ impl Ending {
 mod tests {
     use super::*;
 
-    fn connected(code: Option<&str>) -> Ending {
-        Ending::Connected {
+    fn connected(code: Option<&str>) -> AuthorizationOutcome {
+        AuthorizationOutcome::Connected {
             connection_id: "conn_1".into(),
             missing_scopes: vec!["email.send".into()],
             code: code.map(str::to_owned),
@@ -235,7 +235,7 @@ mod tests {
             panic!("no redirect")
         };
         assert!(url.ends_with("&status=active&state=a+b%26error%3Dx&code=uc_ac_1"), "{url}");
-        let failed = Ending::Failed {
+        let failed = AuthorizationOutcome::Failed {
             failure: Failure::AdminBlocked,
             admin_consent_url: Some("https://login.test/x?y".into()),
         };
@@ -253,7 +253,7 @@ mod tests {
             panic!("no JSON")
         };
         assert_eq!((result.missing_scopes, result.code), (vec!["email.send".to_owned()], None));
-        let ending = Ending::from(Failure::ExpiredState);
+        let ending = AuthorizationOutcome::from(Failure::ExpiredState);
         let CallbackOutcome::Refused(error) = ending.told("https://app.test/cb", None, true) else {
             panic!("no error")
         };

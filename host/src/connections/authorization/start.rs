@@ -12,11 +12,11 @@ use storage::authorizations::{self, PendingAuthorization};
 use storage::oauth_clients;
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::authorization::{LIFETIME_MS, Options, Secrets, random_text};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::authorization::{AuthorizationOptions, LIFETIME_MS, Secrets, random_text};
 use crate::connections::oauth::scopes::{self, ScopeMap};
 use crate::connections::oauth::{self, AuthorizationRequest, OAuthProvider};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::connections::{self, credentials};
 
 /// Longest `state` of a client, bytes.
@@ -33,13 +33,13 @@ const CHALLENGE: usize = 43;
 /// the provider cannot be used.
 pub async fn start(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     key_id: &str,
     provider: &str,
     new: NewAuthorization,
     warnings: &[Value],
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let tenant = &asker.tenant;
     let registered = oauth::registered(app, tenant, provider).await?;
     let auth = &registered.connector.manifest.auth;
@@ -59,7 +59,7 @@ pub async fn start(
         state,
         expires_at: Instant::from_millis(pending.expires_at),
     })?;
-    let answer = Answer::created(body).warned(warnings);
+    let answer = StoredResponse::created(body).warned(warnings);
     let (app, kept, attempt) = (app.clone(), answer.clone(), attempt.clone());
     let db = app.db.clone();
     db.write(move |tx| {
@@ -97,7 +97,7 @@ fn prepared(
         is_reauthorization: new.connection_id.is_some(),
     })?;
     let state_hash = app.keyring.api_key_hash(&state);
-    let options = Options { tags: new.tags, client_id: registration.client_id.clone() };
+    let options = AuthorizationOptions { tags: new.tags, client_id: registration.client_id.clone() };
     let pending = PendingAuthorization {
         secrets: secrets.seal(app, &state_hash, &tenant.organization_id)?,
         state_hash,
@@ -224,7 +224,7 @@ fn check_challenge(new: &NewAuthorization) -> Result<()> {
 }
 
 /// A connection to authorize again: one that the key may use, of this provider, that was made by OAuth.
-async fn check_connection(app: &App, asker: &Asker, provider: &str, id: Option<&str>) -> Result<()> {
+async fn check_connection(app: &App, asker: &RequestContext, provider: &str, id: Option<&str>) -> Result<()> {
     let Some(id) = id else {
         if asker.connection_ids.is_empty() {
             return Ok(());

@@ -59,7 +59,7 @@ impl ProviderEndpoints {
 
 /// What is read of metadata (RFC 8414, section 2). Values of another type than they should have count as absent.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Metadata {
+struct ServerMetadata {
     authorize_url: Option<String>,
     token_url: Option<String>,
     revoke_url: Option<String>,
@@ -67,11 +67,11 @@ struct Metadata {
     answers_iss: bool,
 }
 
-impl Metadata {
-    fn of(document: &Map<String, Value>) -> Metadata {
+impl ServerMetadata {
+    fn of(document: &Map<String, Value>) -> ServerMetadata {
         let text = |name: &str| document.get(name).and_then(Value::as_str).map(str::to_owned);
         let supported = document.get("authorization_response_iss_parameter_supported");
-        Metadata {
+        ServerMetadata {
             authorize_url: text("authorization_endpoint"),
             token_url: text("token_endpoint"),
             revoke_url: text("revocation_endpoint"),
@@ -101,9 +101,9 @@ pub async fn resolve(
     let metadata = match (&known.metadata_url, &known.issuer) {
         (Some(url), Some(issuer)) => {
             let document = document(app, tenant, (&manifest.name, issuer), url).await?;
-            Metadata::of(&document)
+            ServerMetadata::of(&document)
         }
-        _ => Metadata::default(),
+        _ => ServerMetadata::default(),
     };
     let requires_iss = manifest.auth.iss == IssParameter::Required || metadata.answers_iss;
     joined(known, metadata, requires_iss).map_err(|what| {
@@ -113,7 +113,11 @@ pub async fn resolve(
 }
 
 /// The URLs that are known, and from the metadata those that are not. The error names what is wrong with the metadata.
-fn joined(known: Endpoints, metadata: Metadata, requires_iss: bool) -> Result<ProviderEndpoints, String> {
+fn joined(
+    known: Endpoints,
+    metadata: ServerMetadata,
+    requires_iss: bool,
+) -> Result<ProviderEndpoints, String> {
     let issuer = known.issuer.as_deref().and_then(|issuer| Url::parse(issuer).ok());
     let chosen = |name: &str, known: Option<Url>, found: Option<String>| match (known, found) {
         (Some(url), _) => Ok(Some(url)),
@@ -229,8 +233,8 @@ mod tests {
         auth.endpoints(&Map::new(), &EndpointOverrides::default()).unwrap()
     }
 
-    fn metadata(document: Value) -> Metadata {
-        Metadata::of(document.as_object().unwrap())
+    fn metadata(document: Value) -> ServerMetadata {
+        ServerMetadata::of(document.as_object().unwrap())
     }
 
     const DISCOVERED: &str = r#"
@@ -282,7 +286,7 @@ mod tests {
             let why = joined(known(DISCOVERED), found, false).unwrap_err();
             assert!(why.contains("token_endpoint"), "{bad}: {why}");
         }
-        let why = joined(known(DISCOVERED), Metadata::default(), false).unwrap_err();
+        let why = joined(known(DISCOVERED), ServerMetadata::default(), false).unwrap_err();
         assert!(why.contains("authorization_endpoint"), "{why}");
         // What the operator registers may be on this machine, and then its endpoints too.
         let local = known("issuer = \"http://127.0.0.1:9999\"\ndiscovery = \"oauth\"");

@@ -58,7 +58,7 @@ pub async fn of(
         }
         IdentitySource::IdToken => {
             let claims = tokens.id_token.as_deref().and_then(|token| claims(token)).ok_or_else(operator)?;
-            let expected = Expected {
+            let expected = ExpectedIdToken {
                 issuer: provider.endpoints.issuer.as_deref(),
                 client_id: &provider.registration.client_id,
                 nonce,
@@ -149,7 +149,7 @@ fn claims(id_token: &str) -> Option<Value> {
 }
 
 /// What an `id_token` has to be (OpenID Connect Core, section 3.1.3.7).
-struct Expected<'a> {
+struct ExpectedIdToken<'a> {
     /// None: the provider has one for each of its own tenants, and it is not compared.
     issuer: Option<&'a str>,
     client_id: &'a str,
@@ -158,7 +158,7 @@ struct Expected<'a> {
     now_s: i64,
 }
 
-impl Expected<'_> {
+impl ExpectedIdToken<'_> {
     fn fits(&self, claims: &Value) -> bool {
         let text = |name: &str| claims.get(name).and_then(Value::as_str);
         let is_issuers = self.issuer.is_none_or(|issuer| text("iss") == Some(issuer));
@@ -210,8 +210,12 @@ mod tests {
 
     #[test]
     fn an_id_token_is_for_this_client_and_this_request() {
-        let expected =
-            Expected { issuer: Some("https://id.test"), client_id: "me", nonce: Some("n"), now_s: 1_000_000 };
+        let expected = ExpectedIdToken {
+            issuer: Some("https://id.test"),
+            client_id: "me",
+            nonce: Some("n"),
+            now_s: 1_000_000,
+        };
         let good =
             json!({ "iss": "https://id.test", "aud": "me", "exp": 1_000_001, "nonce": "n", "sub": "s" });
         assert!(expected.fits(&good));

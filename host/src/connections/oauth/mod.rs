@@ -25,7 +25,7 @@ use storage::oauth_clients;
 use url::Url;
 
 use crate::app::{App, SANDBOX};
-use crate::connections::credentials::Given;
+use crate::connections::credentials::GivenCredentials;
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::registration::{of_sandbox, opened};
 use crate::connections::settings;
@@ -72,19 +72,19 @@ pub async fn pinned(
     name: &str,
     endpoints: ProviderEndpoints,
 ) -> Result<OAuthProvider> {
-    let Registered { tenant, connector, registration } = registered(app, tenant, name).await?;
+    let RegisteredProvider { tenant, connector, registration } = registered(app, tenant, name).await?;
     Ok(OAuthProvider { tenant, connector, registration, endpoints })
 }
 
 /// A provider before its URLs are known: nobody was asked yet.
-pub struct Registered {
+pub struct RegisteredProvider {
     pub tenant: Tenant,
     pub connector: Arc<Loaded>,
     pub registration: Registration,
 }
 
 /// The registration of a provider; fails as `provider` does.
-pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<Registered> {
+pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<RegisteredProvider> {
     let connector = settings::connector(app, name).map_err(|e| match e {
         Error::Refused(r) => Refusal { code: Code::NotFound, param: None, ..*r }.into(),
         internal => internal,
@@ -114,14 +114,14 @@ pub async fn registered(app: &App, tenant: &Tenant, name: &str) -> Result<Regist
             return Err(refuse(Code::ProviderNotRegistered, message));
         }
     };
-    Ok(Registered { tenant: tenant.clone(), connector, registration })
+    Ok(RegisteredProvider { tenant: tenant.clone(), connector, registration })
 }
 
-impl Registered {
+impl RegisteredProvider {
     /// Finds the provider's URLs; asks its authorization server where they are to be discovered.
     pub async fn resolve(self, app: &App) -> Result<OAuthProvider> {
         let endpoints = endpoints::resolve(app, &self.tenant, &self.connector, &self.registration).await?;
-        let Registered { tenant, connector, registration } = self;
+        let RegisteredProvider { tenant, connector, registration } = self;
         Ok(OAuthProvider { tenant, connector, registration, endpoints })
     }
 
@@ -162,14 +162,14 @@ async fn settings(
         }
         internal => internal,
     };
-    Given::default().take_servers(connector, &mut given).map_err(misfit)?;
+    GivenCredentials::default().take_servers(connector, &mut given).map_err(misfit)?;
     let settings = settings::checked(app, connector, given).map_err(misfit)?;
     settings::refuse_exposed(app, tenant, connector, &settings).await.map_err(misfit)?;
     Ok(settings)
 }
 
 impl OAuthProvider {
-    /// As `Registered::settings`.
+    /// As `RegisteredProvider::settings`.
     pub async fn settings(&self, app: &App) -> Result<Map<String, Value>> {
         settings(app, &self.tenant, &self.connector, &self.registration).await
     }

@@ -10,7 +10,7 @@ pub type ScopeMap = BTreeMap<String, Vec<String>>;
 
 /// What a provider granted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Granted {
+pub struct GrantedScopes {
     /// Ours, in the order in which they were requested.
     pub granted: Vec<String>,
     /// Requested and not granted.
@@ -49,7 +49,7 @@ pub fn granted(
     requested: &[String],
     asked: &[String],
     answered: Option<&[String]>,
-) -> Granted {
+) -> GrantedScopes {
     let provider = answered.unwrap_or(asked);
     let has = closure(auth, provider);
     let is_granted = |scope: &&String| {
@@ -57,7 +57,7 @@ pub fn granted(
     };
     let (granted, missing): (Vec<&String>, Vec<&String>) = requested.iter().partition(is_granted);
     let owned = |scopes: Vec<&String>| scopes.into_iter().cloned().collect();
-    Granted { granted: owned(granted), missing: owned(missing), provider: provider.to_vec() }
+    GrantedScopes { granted: owned(granted), missing: owned(missing), provider: provider.to_vec() }
 }
 
 /// The scopes and all that they imply, by their canonical names.

@@ -10,34 +10,36 @@ use storage::items::{self, Item};
 use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Change, Changed, Differences, Place, Quiet, Superseded};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{
+    ChangeKind, CopyLocation, Differences, ItemChange, SupersededRecords, UnloggedChange,
+};
 use crate::local_copy::diff::row;
 use crate::local_copy::mail::draft_state::is_being_sent;
-use crate::local_copy::mail::folder_ids::Names;
+use crate::local_copy::mail::folder_ids::FolderIds;
 use crate::local_copy::mail::locations::{is_place, take_parts};
-use crate::local_copy::mail::normalize::{Aside, content, hash, with_own};
-use crate::local_copy::mail::page::{Known, Page};
+use crate::local_copy::mail::normalize::{MessageSideData, content, hash, with_own};
+use crate::local_copy::mail::page::{MailPage, StoredMessages};
 use crate::local_copy::mail::source_names::GONE;
 use crate::local_copy::mail::superseded::{announced_uid, is_as_stored, without_renamed};
 use crate::local_copy::mail::threads::Threads;
-use crate::local_copy::record::{Content, Prepared, PreparedItem};
+use crate::local_copy::record::{NormalizedContent, NormalizedItem, NormalizedRecord};
 
 /// The rows that these sources change, but for what is stored of them since `as_of`. Writes nothing but threads.
 pub async fn differences<'l>(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&'l ConnectionLock, &Place),
-    sources: &[Prepared],
+    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    sources: &[NormalizedRecord],
     as_of: i64,
 ) -> Result<Differences<'l>> {
     let (sources, renamed) = without_renamed(tx, &lock.id, sources, as_of).await?;
-    let mut page = Page {
+    let mut page = MailPage {
         app,
         place,
         lock,
-        known: Known::of(tx, app, lock, &sources).await?,
-        names: Names::of(tx, &place.connection_id).await?,
+        known: StoredMessages::of(tx, app, lock, &sources).await?,
+        names: FolderIds::of(tx, &place.connection_id).await?,
         threads: Threads::default(),
         leaving: HashMap::new(),
         changed: Vec::new(),
@@ -80,8 +82,8 @@ pub async fn differences<'l>(
     Ok(page.finish())
 }
 
-impl<'l> Page<'_, 'l> {
-    async fn told(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
+impl<'l> MailPage<'_, 'l> {
+    async fn told(&mut self, tx: &mut Tx, source: &NormalizedRecord, fresh: &NormalizedItem) -> Result<()> {
         if is_place(fresh.kind) {
             return self.told_place(tx, source, fresh).await;
         }
@@ -111,7 +113,12 @@ impl<'l> Page<'_, 'l> {
         }
     }
 
-    async fn told_place(&mut self, tx: &mut Tx, source: &Prepared, fresh: &PreparedItem) -> Result<()> {
+    async fn told_place(
+        &mut self,
+        tx: &mut Tx,
+        source: &NormalizedRecord,
+        fresh: &NormalizedItem,
+    ) -> Result<()> {
         let (lock, kind) = (self.lock, fresh.kind.as_str());
         let known = items::lock_by_external_id(tx, lock, kind, "", &fresh.external_id).await?;
         let known = match (&known, &source.previous_id) {
@@ -131,16 +138,18 @@ impl<'l> Page<'_, 'l> {
     }
 
     /// Folders name the folder above them; it may have come with this page, before or after.
-    fn nest(&mut self, sources: &[&Prepared]) {
-        let told = sources.iter().flat_map(|s| &s.items).filter(|i| i.kind == Kind::EmailFolder);
+    fn nest(&mut self, sources: &[&NormalizedRecord]) {
+        let told = sources.iter().flat_map(|s| &s.items).filter(|i| i.kind == ResourceKind::EmailFolder);
         for fresh in told {
-            let Some(id) = self.names.get(Kind::EmailFolder, &fresh.external_id).cloned() else { continue };
+            let Some(id) = self.names.get(ResourceKind::EmailFolder, &fresh.external_id).cloned() else {
+                continue;
+            };
             let Some(changed) = self.changed.iter_mut().find(|c| c.item.id == id) else { continue };
             let Ok(mut folder) = serde_json::from_str::<Map<String, Value>>(&changed.item.body) else {
                 continue;
             };
             let above = folder.get("parentId").and_then(Value::as_str);
-            let above = above.and_then(|e| self.names.get(Kind::EmailFolder, e)).cloned();
+            let above = above.and_then(|e| self.names.get(ResourceKind::EmailFolder, e)).cloned();
             folder.insert("parentId".into(), above.map_or(Value::Null, Value::String));
             changed.item.body = Value::Object(folder).to_string();
             changed.item.hash = hash(&changed.item.body);
@@ -150,8 +159,8 @@ impl<'l> Page<'_, 'l> {
     async fn told_whole(
         &mut self,
         tx: &mut Tx,
-        source: &Prepared,
-        fresh: &PreparedItem,
+        source: &NormalizedRecord,
+        fresh: &NormalizedItem,
         known: Option<Locked<'l, Item>>,
     ) -> Result<()> {
         let mut message: EmailMessage = serde_json::from_str(&fresh.content.body)?;
@@ -161,8 +170,8 @@ impl<'l> Page<'_, 'l> {
         let thread_before = live.and_then(|k| k.series_id.as_deref());
         let thread = self.threads.of(tx, self.app, self.place, &message, thread_before).await?;
         message.thread_id = Some(thread.clone());
-        message.folder_ids = self.names.ours(Kind::EmailFolder, &message.folder_ids);
-        message.label_ids = self.names.ours(Kind::EmailLabel, &message.label_ids);
+        message.folder_ids = self.names.ours(ResourceKind::EmailFolder, &message.folder_ids);
+        message.label_ids = self.names.ours(ResourceKind::EmailLabel, &message.label_ids);
         let kind = kind_of(&message);
         // A draft that became a message is another resource: it was sent, here or by another client. What becomes of one that we are
         // sending is for the outbox to say: its copy may be read before the send has answered.
@@ -172,10 +181,10 @@ impl<'l> Page<'_, 'l> {
         };
         let id = known.as_ref().map_or_else(|| self.app.new_id(kind.id_kind()), |k| k.id.clone());
         let announced = known.as_deref().and_then(announced_uid).cloned();
-        let mut aside = Aside::of(fresh.aside.as_deref());
+        let mut aside = MessageSideData::of(fresh.aside.as_deref());
         aside.parts = take_parts(&id, &mut message.attachments);
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
-        let mut fresh = PreparedItem { kind, aside: aside.text(), ..fresh.clone() };
+        let mut fresh = NormalizedItem { kind, aside: aside.text(), ..fresh.clone() };
         if announced.is_some() && known.as_ref().is_some_and(|k| k.source_id == source.source_id) {
             // It is still the version before the one that was announced.
             fresh.uid = announced;
@@ -196,16 +205,16 @@ impl<'l> Page<'_, 'l> {
 
     fn told_fields(
         &mut self,
-        source: &Prepared,
-        fresh: &PreparedItem,
+        source: &NormalizedRecord,
+        fresh: &NormalizedItem,
         known: Locked<'l, Item>,
         fields: &Map<String, Value>,
     ) -> Result<()> {
         let mut body: Map<String, Value> = serde_json::from_str(&known.body)?;
         for (name, value) in fields {
             let ours = match name.as_str() {
-                "folderIds" => Some(Kind::EmailFolder),
-                "labelIds" => Some(Kind::EmailLabel),
+                "folderIds" => Some(ResourceKind::EmailFolder),
+                "labelIds" => Some(ResourceKind::EmailLabel),
                 _ => None,
             };
             let value = match ours {
@@ -222,13 +231,13 @@ impl<'l> Page<'_, 'l> {
         let places = message.folder_ids.iter().chain(&message.label_ids).cloned().collect();
         let thread = known.series_id.clone();
         let content = contents_of(message, kind, Some(&known.body))?;
-        let fresh = PreparedItem {
+        let fresh = NormalizedItem {
             kind,
             uid: known.uid.clone(),
             hash: hash(&content.body),
             provider_data: known.provider_data.clone(),
             fingerprint: known.fingerprint.clone(),
-            aside: Aside { told: None, ..Aside::of(known.aside.as_deref()) }.text(),
+            aside: MessageSideData { told: None, ..MessageSideData::of(known.aside.as_deref()) }.text(),
             content,
             ..fresh.clone()
         };
@@ -246,10 +255,10 @@ impl<'l> Page<'_, 'l> {
     }
 
     /// A row as it is to be: told later in the page once more, the last counts.
-    fn push(&mut self, kind: Kind, item: Item, known: Option<Locked<'l, Item>>, places: Vec<String>) {
+    fn push(&mut self, kind: ResourceKind, item: Item, known: Option<Locked<'l, Item>>, places: Vec<String>) {
         let change = match &known {
-            Some(known) if known.deleted_at.is_none() => Change::Updated,
-            _ => Change::Created,
+            Some(known) if known.deleted_at.is_none() => ChangeKind::Updated,
+            _ => ChangeKind::Created,
         };
         let earlier = self.changed.iter().position(|c| c.item.id == item.id);
         let before = match earlier {
@@ -257,17 +266,17 @@ impl<'l> Page<'_, 'l> {
             None => known,
         };
         let (refs, keys) = (Vec::new(), Vec::new());
-        self.changed.push(Changed { kind, item, change, before, inserted: None, refs, keys, places });
+        self.changed.push(ItemChange { kind, item, change, before, inserted: None, refs, keys, places });
     }
 
     pub(crate) fn gone(&mut self, item: Locked<'l, Item>) {
         let now = self.app.now();
-        let kind = Kind::parse(&item.kind).unwrap_or(Kind::EmailMessage);
+        let kind = ResourceKind::parse(&item.kind).unwrap_or(ResourceKind::EmailMessage);
         let tombstone = Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) };
-        self.changed.push(Changed {
+        self.changed.push(ItemChange {
             kind,
             item: tombstone,
-            change: Change::Deleted,
+            change: ChangeKind::Deleted,
             before: Some(item),
             inserted: None,
             refs: Vec::new(),
@@ -286,7 +295,7 @@ impl<'l> Page<'_, 'l> {
                 }
                 let message: EmailMessage = serde_json::from_str(&item.body)?;
                 let places = message.folder_ids.into_iter().chain(message.label_ids).collect();
-                let kind = Kind::of(&item)?;
+                let kind = ResourceKind::of(&item)?;
                 let updated = Item { updated_at: self.app.now(), ..Item::clone(&item) };
                 self.push(kind, updated, Some(item), places);
             }
@@ -294,7 +303,7 @@ impl<'l> Page<'_, 'l> {
         for changed in &mut self.changed {
             let Some(thread) = changed.item.series_id.clone() else { continue };
             let now = self.threads.now(&thread);
-            if now != thread && changed.change != Change::Deleted {
+            if now != thread && changed.change != ChangeKind::Deleted {
                 changed.item.body = changed.item.body.replacen(&thread, &now, 1);
                 changed.item.hash = hash(&changed.item.body);
                 changed.item.series_id = Some(now);
@@ -309,14 +318,14 @@ impl<'l> Page<'_, 'l> {
         // Then all of it is written in its order, as names are taken once.
         let names_change_hands = self.changed.iter().any(|c| c.item.source_id.starts_with(GONE));
         for changed in std::mem::take(&mut self.changed) {
-            let same = changed.change == Change::Updated
+            let same = changed.change == ChangeKind::Updated
                 && changed.before.as_ref().is_some_and(|before| before.hash == changed.item.hash)
                 && !names_change_hands;
             if !same {
                 out.changed.push(changed);
                 continue;
             }
-            let Changed { before: Some(before), item, .. } = changed else { continue };
+            let ItemChange { before: Some(before), item, .. } = changed else { continue };
             let is_quiet = before.source_id != item.source_id
                 || before.external_id != item.external_id
                 || before.provider_etag != item.provider_etag
@@ -324,21 +333,25 @@ impl<'l> Page<'_, 'l> {
                 || before.aside != item.aside;
             if is_quiet {
                 let item = Item { updated_at: before.updated_at, etag: before.etag.clone(), ..item };
-                out.quiet.push(Quiet { before, item });
+                out.quiet.push(UnloggedChange { before, item });
             }
         }
         let (sources, folders) = (self.superseded.into_iter().collect(), self.superseded_folders);
-        out.superseded = Superseded { sources, folders };
+        out.superseded = SupersededRecords { sources, folders };
         out
     }
 }
 
-fn kind_of(message: &EmailMessage) -> Kind {
-    if message.draft { Kind::EmailDraft } else { Kind::EmailMessage }
+fn kind_of(message: &EmailMessage) -> ResourceKind {
+    if message.draft { ResourceKind::EmailDraft } else { ResourceKind::EmailMessage }
 }
 
 /// The columns of a message, with what only the host knows of it.
-fn contents_of(message: EmailMessage, kind: Kind, before: Option<&str>) -> serde_json::Result<Content> {
+fn contents_of(
+    message: EmailMessage,
+    kind: ResourceKind,
+    before: Option<&str>,
+) -> serde_json::Result<NormalizedContent> {
     let mut content = content(message)?;
     content.body = with_own(content.body, kind, before)?;
     Ok(content)

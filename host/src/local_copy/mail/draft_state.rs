@@ -4,7 +4,7 @@ use base::error::{Code, Result, refuse};
 use model::email::draft::{Draft, DraftStatus};
 use storage::items::Item;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 
 /// Whether it was sent: only we still know of it.
 pub fn is_gone(item: &Item) -> bool {
@@ -20,7 +20,7 @@ pub fn status(item: &Item) -> Result<DraftStatus> {
 /// Whether the outbox has the draft's message. What becomes of the draft is the outbox's to say then: providers take it out of the
 /// mailbox when they have sent it, which is no deletion.
 pub fn is_being_sent(item: &Item) -> bool {
-    item.kind == Kind::EmailDraft.as_str()
+    item.kind == ResourceKind::EmailDraft.as_str()
         && status(item).is_ok_and(|s| matches!(s, DraftStatus::Scheduled | DraftStatus::Sending))
 }
 

@@ -7,37 +7,37 @@ use model::email::folders::{Folder, FolderRole};
 use storage::Tx;
 use storage::items::{self, Item};
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 
 /// Our ids by the provider's.
 #[derive(Default)]
-pub struct Names {
-    by_external: HashMap<(Kind, String), String>,
+pub struct FolderIds {
+    by_external: HashMap<(ResourceKind, String), String>,
 }
 
-impl Names {
+impl FolderIds {
     /// Those that are stored.
     pub async fn of(tx: &mut Tx, connection_id: &str) -> Result<Self> {
-        let kinds = (Kind::EmailFolder.as_str(), Kind::EmailLabel.as_str());
-        let mut names = Names::default();
+        let kinds = (ResourceKind::EmailFolder.as_str(), ResourceKind::EmailLabel.as_str());
+        let mut names = FolderIds::default();
         for item in items::live_of_kinds(tx, connection_id, kinds).await? {
-            if let Some(kind) = Kind::parse(&item.kind) {
+            if let Some(kind) = ResourceKind::parse(&item.kind) {
                 names.add(kind, &item.external_id, &item.id);
             }
         }
         Ok(names)
     }
 
-    pub fn add(&mut self, kind: Kind, external_id: &str, id: &str) {
+    pub fn add(&mut self, kind: ResourceKind, external_id: &str, id: &str) {
         self.by_external.insert((kind, external_id.to_owned()), id.to_owned());
     }
 
-    pub fn get(&self, kind: Kind, external_id: &str) -> Option<&String> {
+    pub fn get(&self, kind: ResourceKind, external_id: &str) -> Option<&String> {
         self.by_external.get(&(kind, external_id.to_owned()))
     }
 
     /// Our ids of these; one that is not known is left out: the connector tells of a folder before it tells of what is in it.
-    pub fn ours(&self, kind: Kind, external_ids: &[String]) -> Vec<String> {
+    pub fn ours(&self, kind: ResourceKind, external_ids: &[String]) -> Vec<String> {
         let mut ids: Vec<String> = external_ids.iter().filter_map(|e| self.get(kind, e)).cloned().collect();
         ids.sort();
         ids.dedup();

@@ -7,9 +7,9 @@ use storage::locked::Locked;
 use storage::{Tx, log as table};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note};
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Place, etag};
+use crate::app::event_log::{self, NewLogEntry};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{CopyLocation, etag};
 use crate::local_copy::mail::normalize::hash;
 use crate::local_copy::render;
 
@@ -17,7 +17,7 @@ use crate::local_copy::render;
 pub async fn set<'l>(
     tx: &mut Tx,
     app: &App,
-    place: &Place,
+    place: &CopyLocation,
     before: Locked<'l, Item>,
     fields: &[(&str, Value)],
     word: &str,
@@ -40,8 +40,8 @@ pub async fn set<'l>(
     item.sequence = table::next_sequence(tx, &place.tenant, 1).await?;
     item.etag = etag(&item);
     let item = items::replace(tx, before, item).await?;
-    let kind = Kind::of(&item)?;
-    let note = Note {
+    let kind = ResourceKind::of(&item)?;
+    let note = NewLogEntry {
         connection_id: Some(item.connection_id.clone()),
         entry_type: format!("{}.{word}", kind.resource_type()),
         change_type: "updated",

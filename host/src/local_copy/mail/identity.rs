@@ -10,11 +10,11 @@ use storage::locked::{ConnectionLock, Locked};
 use storage::{Tx, mail as table};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::mail::locations::is_place;
-use crate::local_copy::mail::page::{Known, Page};
+use crate::local_copy::mail::page::{MailPage, StoredMessages};
 use crate::local_copy::mail::source_names::{GONE, OUTGOING, is_outgoing};
-use crate::local_copy::record::{Prepared, PreparedItem};
+use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 
 /// After how long something that went is no longer taken for what comes.
 const MOVED_WITHIN_MS: i64 = 3_600_000;
@@ -22,13 +22,13 @@ const MOVED_WITHIN_MS: i64 = 3_600_000;
 /// Most messages that went lately and are looked through for what comes.
 const MOST_GONE: i64 = 1_000;
 
-impl<'l> Known<'l> {
+impl<'l> StoredMessages<'l> {
     pub async fn of(
         tx: &mut Tx,
         app: &App,
         lock: &'l ConnectionLock,
-        sources: &[&Prepared],
-    ) -> Result<Known<'l>> {
+        sources: &[&NormalizedRecord],
+    ) -> Result<StoredMessages<'l>> {
         let lately = app.now() - MOVED_WITHIN_MS;
         let names: Vec<&str> = sources
             .iter()
@@ -38,11 +38,11 @@ impl<'l> Known<'l> {
         let told = || sources.iter().flat_map(|s| &s.items);
         let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
         let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
-        let family = Kind::EmailMessage.family();
+        let family = ResourceKind::EmailMessage.family();
         let told_before = items::lock_ever_of_sources(tx, lock, family, &names).await?;
         let gone = items::lock_gone_by_fingerprint(tx, lock, &prints, lately, MOST_GONE).await?;
         let ours = items::lock_ours_by_uid(tx, lock, &uids, OUTGOING, lately).await?;
-        Ok(Known {
+        Ok(StoredMessages {
             by_source: grouped(told_before, |item| Some(&item.source_id)),
             by_fingerprint: grouped(gone, |item| item.fingerprint.as_ref()),
             by_uid: grouped(ours, |item| item.uid.as_ref()),
@@ -75,18 +75,18 @@ fn grouped<'l>(
     groups
 }
 
-fn is_draft(fresh: &PreparedItem) -> bool {
+fn is_draft(fresh: &NormalizedItem) -> bool {
     fresh.content.flags & table::flag::DRAFT != 0
 }
 
 fn is_message(item: &Item) -> bool {
-    Kind::of(item).is_ok_and(|kind| !is_place(kind))
+    ResourceKind::of(item).is_ok_and(|kind| !is_place(kind))
 }
 
-impl<'l> Page<'_, 'l> {
+impl<'l> MailPage<'_, 'l> {
     /// Other messages that have the name which a message comes to: it may have been told as a message of its own, by a look between
     /// two steps of the provider's.
-    pub(crate) fn namesakes(&self, source: &Prepared, known: Option<&Item>) -> Vec<Locked<'l, Item>> {
+    pub(crate) fn namesakes(&self, source: &NormalizedRecord, known: Option<&Item>) -> Vec<Locked<'l, Item>> {
         let Some(known) = known else { return Vec::new() };
         let of_source = self.known.of_source(&source.source_id).iter();
         let is_other =
@@ -104,7 +104,11 @@ impl<'l> Page<'_, 'l> {
     }
 
     /// The row that this is told of.
-    pub(crate) fn known(&mut self, source: &Prepared, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
+    pub(crate) fn known(
+        &mut self,
+        source: &NormalizedRecord,
+        fresh: &NormalizedItem,
+    ) -> Option<Locked<'l, Item>> {
         let before = source.previous_id.as_ref().and_then(|before| self.known.message_of(before));
         let tombstone = match (before, self.known.message_of(&source.source_id)) {
             (Some(item), None) => return Some(item.clone()),
@@ -127,7 +131,7 @@ impl<'l> Page<'_, 'l> {
     }
 
     /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
-    fn saved_here(&mut self, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
+    fn saved_here(&mut self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
         let is_leaving = |item: &Item| self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
         let is_announced = |item: &Item| {
@@ -135,7 +139,7 @@ impl<'l> Page<'_, 'l> {
                 .is_ok_and(|shown| shown.internet_message_id.as_ref() != Some(message_id))
         };
         let saved = self.known.by_uid.get(message_id)?.iter().find(|item| {
-            item.kind == Kind::EmailDraft.as_str()
+            item.kind == ResourceKind::EmailDraft.as_str()
                 && (item.deleted_at.is_some() || is_leaving(item))
                 && is_announced(item)
         });
@@ -145,7 +149,7 @@ impl<'l> Page<'_, 'l> {
     }
 
     /// The message of ours that this is the copy of.
-    fn sent_here(&self, fresh: &PreparedItem) -> Option<Locked<'l, Item>> {
+    fn sent_here(&self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| fresh.partial.is_none())?;
         if is_draft(fresh) || is_outgoing(&fresh.external_id) {
             return None;

@@ -7,17 +7,17 @@ use base::tenant::Tenant;
 use model::email::Attachment;
 use storage::{Tx, mail as table};
 
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Change, Changed};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{ChangeKind, ItemChange};
 use crate::local_copy::mail::normalize::attachment_id;
 
 /// Folders and labels: what messages are in.
-pub fn is_place(kind: Kind) -> bool {
-    matches!(kind, Kind::EmailFolder | Kind::EmailLabel)
+pub fn is_place(kind: ResourceKind) -> bool {
+    matches!(kind, ResourceKind::EmailFolder | ResourceKind::EmailLabel)
 }
 
 /// Keeps where a message is; called for each changed row after it is written.
-pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed<'_>) -> Result<()> {
+pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &ItemChange<'_>) -> Result<()> {
     if is_place(changed.kind) {
         return Ok(());
     }
@@ -25,7 +25,7 @@ pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed<'_>) -> Result<
     if changed.before.is_some() {
         table::remove_places(tx, item).await?;
     }
-    if changed.change == Change::Deleted {
+    if changed.change == ChangeKind::Deleted {
         return Ok(());
     }
     let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
@@ -35,7 +35,7 @@ pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &Changed<'_>) -> Result<
 }
 
 /// Says of the threads of what was written when their newest message came.
-pub async fn date_threads(tx: &mut Tx, written: &[Changed<'_>], now: i64) -> Result<()> {
+pub async fn date_threads(tx: &mut Tx, written: &[ItemChange<'_>], now: i64) -> Result<()> {
     let mut threads = BTreeSet::new();
     for changed in written.iter().filter(|c| !is_place(c.kind)) {
         threads.extend(changed.item.series_id.as_deref());

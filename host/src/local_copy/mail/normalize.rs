@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::mail::source_names::flags;
-use crate::local_copy::record::{Content, PreparedItem};
+use crate::local_copy::record::{NormalizedContent, NormalizedItem};
 use crate::local_copy::search_text::searchable;
 
 /// Fields of a message that can change once it is there.
@@ -35,7 +35,7 @@ const ATTACHMENTS: usize = 1_000;
 
 /// What is kept beside a message.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Aside {
+pub struct MessageSideData {
     /// What the connector wants back when the message is read again.
     #[serde(rename = "h", default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<Value>,
@@ -51,14 +51,14 @@ pub struct Aside {
     pub told: Option<String>,
 }
 
-impl Aside {
+impl MessageSideData {
     /// What is kept beside an item; nothing where it cannot be read.
     pub fn of(text: Option<&str>) -> Self {
         text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default()
     }
 
     pub fn text(&self) -> Option<String> {
-        if *self == Aside::default() {
+        if *self == MessageSideData::default() {
             return None;
         }
         serde_json::to_string(self).ok()
@@ -66,31 +66,31 @@ impl Aside {
 }
 
 /// One item of a source. The error says what does not fit the model.
-pub fn prepared(kind: Kind, item: Item) -> Result<PreparedItem, String> {
-    let mut prepared = PreparedItem {
+pub fn prepared(kind: ResourceKind, item: Item) -> Result<NormalizedItem, String> {
+    let mut prepared = NormalizedItem {
         kind,
         external_id: item.external_id,
         uid: None,
         series_external_id: None,
         hash: String::new(),
         provider_data: item.provider_data.filter(|d| !d.is_null()).map(|d| d.to_string()),
-        content: Content::default(),
+        content: NormalizedContent::default(),
         fingerprint: item.fingerprint,
         aside: None,
         partial: None,
     };
-    let mut aside = Aside { hint: item.hint, ..Aside::default() };
+    let mut aside = MessageSideData { hint: item.hint, ..MessageSideData::default() };
     let mut is_whole = false;
     let body = &item.body;
     let wrong = |e: serde_json::Error| e.to_string();
     match kind {
-        Kind::EmailFolder => {
+        ResourceKind::EmailFolder => {
             let mut folder: Folder = body.read().map_err(wrong)?;
             aside.counts = Some((folder.total_count.take(), folder.unread_count.take()));
             prepared.content.sort_at = folder.sort_order;
             prepared.content.body = serde_json::to_string(&folder).map_err(wrong)?;
         }
-        Kind::EmailLabel => {
+        ResourceKind::EmailLabel => {
             let mut label: Label = body.read().map_err(wrong)?;
             aside.counts = Some((label.total_count.take(), label.unread_count.take()));
             prepared.content.body = serde_json::to_string(&label).map_err(wrong)?;
@@ -131,15 +131,15 @@ pub fn hash(body: &str) -> String {
 }
 
 /// The columns of a message.
-pub fn content(mut message: EmailMessage) -> serde_json::Result<Content> {
+pub fn content(mut message: EmailMessage) -> serde_json::Result<NormalizedContent> {
     tidy(&mut message);
-    Ok(Content {
+    Ok(NormalizedContent {
         sort_at: message.received_at.as_millis(),
         is_open: message.unread,
         flags: flags(&message),
         search_text: search_text(&message),
         body: serde_json::to_string(&message)?,
-        ..Content::default()
+        ..NormalizedContent::default()
     })
 }
 
@@ -150,8 +150,8 @@ const OWN_OF_DRAFT: [&str; 6] =
     ["status", "sendAt", "replyToMessageId", "replyMode", "sentMessageId", "sendError"];
 
 /// A message's body with what only we know of it, as it was before. Drafts have fields of their own.
-pub fn with_own(body: String, kind: Kind, before: Option<&str>) -> serde_json::Result<String> {
-    let is_draft = kind == Kind::EmailDraft;
+pub fn with_own(body: String, kind: ResourceKind, before: Option<&str>) -> serde_json::Result<String> {
+    let is_draft = kind == ResourceKind::EmailDraft;
     // Most messages have none of it.
     let has_any = before.is_some_and(|b| OWN.iter().any(|f| !b.contains(&format!("\"{f}\":null"))));
     if !is_draft && !has_any {

@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 /// What is not kept of a message.
 #[derive(Clone, Debug, Default)]
-pub struct Content {
+pub struct MessageContent {
     pub headers: Vec<EmailHeader>,
     pub body: Option<EmailBody>,
 }
 
-impl Content {
+impl MessageContent {
     /// How much there is to clean.
     pub fn bytes(&self) -> usize {
         self.body.iter().flat_map(|b| [&b.text, &b.html]).flatten().map(String::len).sum()
@@ -21,7 +21,7 @@ impl Content {
 }
 
 /// A printed message with its headers and its text.
-pub fn with_content(text: &str, content: Content, with_images: bool) -> Result<String> {
+pub fn with_content(text: &str, content: MessageContent, with_images: bool) -> Result<String> {
     let mut message: Map<String, Value> = serde_json::from_str(text)?;
     let cids = cids(&message);
     let cid = |id: &str| cids.get(id).cloned();
@@ -47,10 +47,10 @@ pub(crate) fn cids(message: &Map<String, Value>) -> HashMap<String, String> {
 }
 
 /// The text and the headers of a message of ours.
-pub fn content_of(bytes: &[u8]) -> crate::local_copy::mail::render_content::Content {
+pub fn content_of(bytes: &[u8]) -> crate::local_copy::mail::render_content::MessageContent {
     let Ok(read) = ::mail::read::message(bytes) else {
-        return crate::local_copy::mail::render_content::Content::default();
+        return crate::local_copy::mail::render_content::MessageContent::default();
     };
     let body = EmailBody { text: read.text, html: read.html, charset: read.charset, ..EmailBody::default() };
-    crate::local_copy::mail::render_content::Content { headers: read.headers, body: Some(body) }
+    crate::local_copy::mail::render_content::MessageContent { headers: read.headers, body: Some(body) }
 }

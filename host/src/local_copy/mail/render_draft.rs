@@ -11,14 +11,14 @@ use crate::local_copy::render;
 
 /// What the host keeps of a draft for its author.
 #[derive(Clone, Debug, Default)]
-pub struct Own {
+pub struct DraftHostFields {
     pub send_at: Option<Instant>,
     pub tracking: Option<TrackingSettings>,
     pub reply_to_message_id: Option<String>,
     pub reply_mode: Option<model::email::draft::ReplyMode>,
 }
 
-impl Own {
+impl DraftHostFields {
     pub(crate) fn fields(&self) -> Vec<(&'static str, Value)> {
         vec![
             ("status", json!(DraftStatus::Draft)),
@@ -34,7 +34,7 @@ impl Own {
 /// A draft as it is shown: a message without the time at which it was received.
 pub fn printed(
     item: &Item,
-    content: Option<&crate::local_copy::mail::render_content::Content>,
+    content: Option<&crate::local_copy::mail::render_content::MessageContent>,
     warnings: &[Value],
     with_provider_data: bool,
 ) -> Result<String> {

@@ -11,17 +11,17 @@ use storage::wakes::JobClass;
 use storage::{Tx, outbox, tracking as table};
 
 use crate::app::App;
-use crate::app::event_log::{self, Note, Origin};
-use crate::app::resource_kind::Kind;
-use crate::local_copy::change::{Change, Changed, Place};
+use crate::app::event_log::{self, NewLogEntry, Origin};
+use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::change::{ChangeKind, CopyLocation, ItemChange};
 
 /// The kind of the jobs that read reports. Their key is the id of the message.
 pub const REPORT_JOB: &str = "report";
 
 /// Looks at a message that was told just now, in the transaction that stores it.
-pub async fn look(tx: &mut Tx, app: &App, place: &Place, changed: &Changed<'_>) -> Result<()> {
-    let is_news = changed.change == Change::Created && place.origin == Origin::Provider;
-    if !is_news || changed.kind != Kind::EmailMessage {
+pub async fn look(tx: &mut Tx, app: &App, place: &CopyLocation, changed: &ItemChange<'_>) -> Result<()> {
+    let is_news = changed.change == ChangeKind::Created && place.origin == Origin::Provider;
+    if !is_news || changed.kind != ResourceKind::EmailMessage {
         return Ok(());
     }
     let item = &changed.item;
@@ -120,7 +120,7 @@ pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: 
     if let (Some(told), Value::Object(more)) = (told["event"].as_object_mut(), more) {
         told.extend(more);
     }
-    let note = Note {
+    let note = NewLogEntry {
         connection_id: Some(record.connection_id.clone()),
         entry_type: format!("email.message.{word}"),
         change_type: "state",

@@ -5,24 +5,25 @@ use model::email::EmailMessage;
 use storage::Tx;
 use storage::items::{self, Item};
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::mail::locations::is_place;
-use crate::local_copy::mail::normalize::Aside;
-use crate::local_copy::mail::page::Page;
+use crate::local_copy::mail::normalize::MessageSideData;
+use crate::local_copy::mail::page::MailPage;
 use crate::local_copy::mail::source_names::is_only_here;
-use crate::local_copy::record::{Prepared, PreparedItem};
+use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
 
 /// The sources that can be read, and apart from them those whose name an item of ours lost after the provider was asked: taken as they
 /// are, they would create that item a second time.
 pub(crate) async fn without_renamed<'s>(
     tx: &mut Tx,
     connection_id: &str,
-    sources: &'s [Prepared],
+    sources: &'s [NormalizedRecord],
     as_of: i64,
-) -> Result<(Vec<&'s Prepared>, Vec<&'s Prepared>)> {
+) -> Result<(Vec<&'s NormalizedRecord>, Vec<&'s NormalizedRecord>)> {
     let read = || sources.iter().filter(|source| source.error.is_none());
-    let names =
-        |s: &'s Prepared| [Some(s.source_id.as_str()), s.previous_id.as_deref()].into_iter().flatten();
+    let names = |s: &'s NormalizedRecord| {
+        [Some(s.source_id.as_str()), s.previous_id.as_deref()].into_iter().flatten()
+    };
     if as_of == i64::MAX || sources.is_empty() {
         return Ok((read().collect(), Vec::new()));
     }
@@ -31,14 +32,14 @@ pub(crate) async fn without_renamed<'s>(
     Ok(read().partition(|source| !names(source).any(|name| left.contains(name))))
 }
 
-impl Page<'_, '_> {
+impl MailPage<'_, '_> {
     /// Whether a row was written after the provider was asked.
     pub(crate) fn is_younger(&self, item: &Item) -> bool {
         item.sequence > self.as_of
     }
 
     /// Leaves a source out. Under both of its names, so that it is known again when both are read once more.
-    pub(crate) fn supersede(&mut self, source: &Prepared) {
+    pub(crate) fn supersede(&mut self, source: &NormalizedRecord) {
         match source.items.iter().any(|i| is_place(i.kind)) {
             true => self.superseded_folders = true,
             false => {
@@ -49,7 +50,7 @@ impl Page<'_, '_> {
     }
 
     pub(crate) fn supersede_item(&mut self, item: &Item) {
-        match Kind::of(item).is_ok_and(is_place) {
+        match ResourceKind::of(item).is_ok_and(is_place) {
             true => self.superseded_folders = true,
             // No provider has it.
             false if is_only_here(&item.source_id) => {}
@@ -59,14 +60,15 @@ impl Page<'_, '_> {
 }
 
 /// Whether the same was told of a message before, and nothing else since.
-pub(crate) fn is_as_stored(known: &Item, source: &Prepared, fresh: &PreparedItem) -> bool {
-    let (was, is) = (Aside::of(known.aside.as_deref()).told, Aside::of(fresh.aside.as_deref()).told);
+pub(crate) fn is_as_stored(known: &Item, source: &NormalizedRecord, fresh: &NormalizedItem) -> bool {
+    let (was, is) =
+        (MessageSideData::of(known.aside.as_deref()).told, MessageSideData::of(fresh.aside.as_deref()).told);
     known.deleted_at.is_none() && known.source_id == source.source_id && is.is_some() && was == is
 }
 
 /// The Message-ID that the next version of a draft has, as long as that version was not told.
 pub(crate) fn announced_uid(item: &Item) -> Option<&String> {
-    let is_draft = item.kind == Kind::EmailDraft.as_str() && item.deleted_at.is_none();
+    let is_draft = item.kind == ResourceKind::EmailDraft.as_str() && item.deleted_at.is_none();
     let shown: EmailMessage = serde_json::from_str(&item.body).ok().filter(|_| is_draft)?;
     item.uid.as_ref().filter(|uid| shown.internet_message_id.as_ref() != Some(*uid))
 }

@@ -13,8 +13,8 @@ use storage::mail::Thread;
 use storage::{Tx, mail as table};
 
 use crate::app::App;
-use crate::connections::request_context::Asker;
-use crate::local_copy::change::Place;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::change::CopyLocation;
 
 /// Message-IDs of one message that count; the last ones, which are its nearest relatives.
 const MOST_REFS: usize = 50;
@@ -33,7 +33,7 @@ impl Threads {
         &mut self,
         tx: &mut Tx,
         app: &App,
-        place: &Place,
+        place: &CopyLocation,
         message: &EmailMessage,
         known: Option<&str>,
     ) -> Result<String> {
@@ -47,7 +47,7 @@ impl Threads {
         &mut self,
         tx: &mut Tx,
         app: &App,
-        place: &Place,
+        place: &CopyLocation,
         message: &EmailMessage,
         external_id: &str,
     ) -> Result<String> {
@@ -66,7 +66,7 @@ impl Threads {
         &mut self,
         tx: &mut Tx,
         app: &App,
-        place: &Place,
+        place: &CopyLocation,
         message: &EmailMessage,
         known: Option<&str>,
     ) -> Result<String> {
@@ -108,7 +108,7 @@ impl Threads {
 }
 
 /// A thread that the key may see; one that was merged is found under its old id.
-pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Thread> {
+pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Thread> {
     let missing = || not_found("thread");
     let mut id = id.to_owned();
     // Merges point to what is there: one step, or two while one is under way.
@@ -127,7 +127,7 @@ pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Thread> {
 }
 
 /// A new thread, which begins with this message.
-async fn made(tx: &mut Tx, app: &App, place: &Place, message: &EmailMessage) -> Result<String> {
+async fn made(tx: &mut Tx, app: &App, place: &CopyLocation, message: &EmailMessage) -> Result<String> {
     let thread = Thread {
         id: app.new_id(ids::Kind::Thread),
         connection_id: place.connection_id.clone(),

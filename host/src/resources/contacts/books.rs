@@ -4,11 +4,11 @@ use base::error::Result;
 use base::input::validate::{self, MAX_LINE};
 use model::contacts::ContactBook;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::resources::collections::Collection;
 
 impl Collection for ContactBook {
-    const KIND: Kind = Kind::ContactBook;
+    const KIND: ResourceKind = ResourceKind::ContactBook;
 
     fn name(&self) -> &str {
         &self.name

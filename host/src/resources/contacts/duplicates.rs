@@ -12,11 +12,11 @@ use storage::items::{self, List, Seen, Shown, Within};
 use storage::log;
 
 use crate::app::App;
-use crate::app::page_cache::Room;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
+use crate::app::page_cache::PageBudget;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::render;
-use crate::resources::collection_items::Place;
+use crate::resources::collection_items::ListPosition;
 use crate::resources::contacts::find;
 
 /// Contacts that one query looks through.
@@ -38,14 +38,14 @@ pub fn valid(query: &MergeSuggestionQuery) -> Result<()> {
 /// A page of rendered suggestions, and where the next begins.
 pub async fn page(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     query: &MergeSuggestionQuery,
     (after, limit): (Option<Position>, usize),
 ) -> Result<(Vec<String>, Option<Position>)> {
     freshen(app, asker, query).await?;
     let ranking = ranking(app, asker, query).await?;
     let ranked = ranking.page(after.as_ref(), limit + 1);
-    let mut room = Room::new(limit);
+    let mut room = PageBudget::new(limit);
     let mut found = Vec::new();
     let mut last = None;
     for (number, one) in ranked.iter().enumerate() {
@@ -69,11 +69,11 @@ pub async fn page(
     Ok((found, None))
 }
 
-async fn freshen(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Result<()> {
-    let at = |connection_id: Option<String>, book_id: Option<String>| find::Query {
+async fn freshen(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery) -> Result<()> {
+    let at = |connection_id: Option<String>, book_id: Option<String>| find::ContactQuery {
         connection_id,
         book_id,
-        ..find::Query::default()
+        ..find::ContactQuery::default()
     };
     for (i, id) in query.book_ids.iter().enumerate() {
         let of_book = at(query.connection_id.clone(), Some(id.clone()));
@@ -85,7 +85,7 @@ async fn freshen(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Resu
         find::freshen(app, asker, &at(query.connection_id.clone(), None)).await?;
     }
     for (i, id) in query.contact_ids.iter().enumerate() {
-        asker.item(app, Kind::Contact, id).await.map_err(|e| match e.code() {
+        asker.item(app, ResourceKind::Contact, id).await.map_err(|e| match e.code() {
             Some(Code::NotFound) => fault(&format!("contactIds[{i}]"), "names no contact"),
             _ => e,
         })?;
@@ -105,7 +105,7 @@ fn named(e: Error, parameter: &str, field: &str) -> Error {
 }
 
 /// All suggestions of a query. They are kept for who pages through them, as long as nothing changes.
-async fn ranking(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Result<Arc<Ranking>> {
+async fn ranking(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery) -> Result<Arc<Ranking>> {
     let sequence = log::last_sequence(app.db.resources(), &asker.tenant).await?;
     let asked =
         (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score, &asker.connection_ids);
@@ -136,12 +136,12 @@ async fn ranking(app: &App, asker: &Asker, query: &MergeSuggestionQuery) -> Resu
 }
 
 /// Reads contacts into the engine.
-async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine) -> Result<()> {
-    let mut after = Place::default();
+async fn read(app: &App, asker: &RequestContext, within: Within<'_>, engine: &mut Engine) -> Result<()> {
+    let mut after = ListPosition::default();
     loop {
         let list = List {
             within,
-            kind: Kind::Contact.as_str(),
+            kind: ResourceKind::Contact.as_str(),
             updated_after: i64::MIN,
             words: &[],
             keys: &[],
@@ -151,7 +151,7 @@ async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine)
         let take = |row: Seen<'_>| {
             let shown = row.shown.filter(|shown| asker.may_use(shown.connection_id));
             let contact = shown.map(|shown| serde_json::from_str::<Contact>(shown.body)).transpose()?;
-            Ok((Place { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, contact))
+            Ok((ListPosition { sort_text: row.sort_text.to_owned(), id: row.id.to_owned() }, contact))
         };
         let chunk = items::read_list(app.db.resources(), &asker.tenant, &list, false, take).await?;
         for (place, contact) in &chunk.rows {
@@ -173,9 +173,9 @@ async fn read(app: &App, asker: &Asker, within: Within<'_>, engine: &mut Engine)
 }
 
 /// A contact as the API shows it.
-async fn contact(app: &App, asker: &Asker, id: &str) -> Result<Option<Resource<Contact>>> {
+async fn contact(app: &App, asker: &RequestContext, id: &str) -> Result<Option<Resource<Contact>>> {
     let read = |row: Shown<'_>| render::shown(&row, &[], false);
-    let row = (Kind::Contact.as_str(), id);
+    let row = (ResourceKind::Contact.as_str(), id);
     let text = items::read(app.db.resources(), &asker.tenant, row, false, read).await?;
     Ok(text.map(|text| serde_json::from_str(&text)).transpose()?)
 }

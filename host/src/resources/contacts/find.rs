@@ -6,17 +6,17 @@ use serde::Serialize;
 use storage::items::{List, Within};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::contact::{email_key, group_key, phone_key};
 use crate::local_copy::search_text::words;
-use crate::resources::collection_items::{self, Place};
+use crate::resources::collection_items::{self, ListPosition};
 use crate::resources::collections::{self, freshen_all, open_to_read};
 use crate::sync::collection_set;
 
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Query {
+pub struct ContactQuery {
     pub connection_id: Option<String>,
     pub book_id: Option<String>,
     pub group_id: Option<String>,
@@ -30,8 +30,8 @@ pub struct Query {
 }
 
 /// Sees to it that what is asked about is fresh enough to be read, and may be read.
-pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
-    let kind = Kind::ContactBook;
+pub async fn freshen(app: &App, asker: &RequestContext, query: &ContactQuery) -> Result<()> {
+    let kind = ResourceKind::ContactBook;
     if let Some(id) = &query.connection_id {
         let connection = asker.connection(app, id, kind.read_scope()).await?;
         if query.book_id.is_none() {
@@ -50,7 +50,7 @@ pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
         freshen_all(app, asker, kind, true).await?;
     }
     if let Some(id) = &query.group_id {
-        let found = asker.item(app, Kind::ContactGroup, id).await;
+        let found = asker.item(app, ResourceKind::ContactGroup, id).await;
         found.map_err(|e| match e.code() {
             Some(Code::NotFound) => fault("group_id", "names no contact group"),
             _ => e,
@@ -62,11 +62,11 @@ pub async fn freshen(app: &App, asker: &Asker, query: &Query) -> Result<()> {
 /// A page of what was freshened.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    kind: Kind,
-    query: &Query,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<String>, Option<Place>)> {
+    asker: &RequestContext,
+    kind: ResourceKind,
+    query: &ContactQuery,
+    (after, limit): (Option<ListPosition>, i64),
+) -> Result<(Vec<String>, Option<ListPosition>)> {
     let words = words(query.q.as_deref())?;
     let keys: Vec<_> = [
         query.group_id.as_deref().map(group_key),
@@ -100,8 +100,8 @@ pub async fn list(
 }
 
 /// Sees to it that the book of a contact or a group is fresh.
-pub async fn freshen_one(app: &App, asker: &Asker, kind: Kind, id: &str) -> Result<()> {
+pub async fn freshen_one(app: &App, asker: &RequestContext, kind: ResourceKind, id: &str) -> Result<()> {
     let item = asker.item(app, kind, id).await?;
-    let opened = open_to_read(app, asker, (Kind::ContactBook, &item.parent_id)).await?;
+    let opened = open_to_read(app, asker, (ResourceKind::ContactBook, &item.parent_id)).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await
 }

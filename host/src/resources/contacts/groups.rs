@@ -7,14 +7,14 @@ use model::contacts::ContactGroup;
 use model::wire::ItemWrite;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::contact::MAX_INLINE_MEMBERS;
-use crate::resources::collection_items::{self, Content};
-use crate::writes::open_collection::Opened;
+use crate::resources::collection_items::{self, CollectionItem};
+use crate::writes::open_collection::OpenCollection;
 
-impl Content for ContactGroup {
-    const KIND: Kind = Kind::ContactGroup;
+impl CollectionItem for ContactGroup {
+    const KIND: ResourceKind = ResourceKind::ContactGroup;
     type Args = ItemWrite<Self>;
 
     fn complete(
@@ -42,8 +42,8 @@ impl Content for ContactGroup {
 
     async fn args(
         app: &App,
-        asker: &Asker,
-        opened: &Opened,
+        asker: &RequestContext,
+        opened: &OpenCollection,
         mut write: ItemWrite<Self>,
         _: Option<&Self>,
     ) -> Result<ItemWrite<Self>> {
@@ -51,7 +51,7 @@ impl Content for ContactGroup {
         let members =
             write.body.contact_ids.take().filter(|_| write.changed.iter().any(|f| f == "contactIds"));
         if let Some(members) = members {
-            let contacts = (opened, Kind::Contact);
+            let contacts = (opened, ResourceKind::Contact);
             let found =
                 collection_items::named(app, asker, contacts, &members, |i| format!("contactIds[{i}]"))
                     .await?;

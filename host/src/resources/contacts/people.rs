@@ -9,18 +9,18 @@ use model::wire::contacts::ContactWrite;
 use serde_json::{Map, Value};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::contact::{composed_name, derive};
-use crate::resources::collection_items::{self, Content};
+use crate::resources::collection_items::{self, CollectionItem};
 use crate::resources::collections::open_to_write;
 use crate::resources::contacts::input;
-use crate::sync::scope::Scope;
+use crate::sync::scope::SyncScope;
 use crate::sync::{collection_set, ensure_fresh};
-use crate::writes::open_collection::Opened;
+use crate::writes::open_collection::OpenCollection;
 
-impl Content for Contact {
-    const KIND: Kind = Kind::Contact;
+impl CollectionItem for Contact {
+    const KIND: ResourceKind = ResourceKind::Contact;
     type Args = ContactWrite;
 
     fn complete(
@@ -47,8 +47,8 @@ impl Content for Contact {
 
     async fn args(
         app: &App,
-        asker: &Asker,
-        opened: &Opened,
+        asker: &RequestContext,
+        opened: &OpenCollection,
         mut write: ItemWrite<Self>,
         before: Option<&Self>,
     ) -> Result<ContactWrite> {
@@ -58,7 +58,7 @@ impl Content for Contact {
         let new: Vec<String> = shall.iter().filter(|id| !was.contains(id)).cloned().collect();
         let old: Vec<String> = was.iter().filter(|id| !shall.contains(id)).cloned().collect();
         let at = |i: usize| format!("groupIds[{}]", shall.iter().position(|id| *id == new[i]).unwrap_or(i));
-        let groups = (opened, Kind::ContactGroup);
+        let groups = (opened, ResourceKind::ContactGroup);
         let joins = collection_items::named(app, asker, groups, &new, at).await?;
         let leaves = collection_items::named(app, asker, groups, &old, |_| "groupIds".to_owned()).await?;
         let kept: Vec<String> = shall.iter().filter(|id| was.contains(id)).cloned().collect();
@@ -74,7 +74,11 @@ impl Content for Contact {
 
 /// The book that a create of a contact or a group is meant for: the one that the body names, else the default one of the
 /// connection that it names.
-pub async fn book_of(app: &App, asker: &Asker, input: &mut Map<String, Value>) -> Result<Opened> {
+pub async fn book_of(
+    app: &App,
+    asker: &RequestContext,
+    input: &mut Map<String, Value>,
+) -> Result<OpenCollection> {
     match input.remove("bookId") {
         None | Some(Value::Null) => {}
         Some(Value::String(id)) => return named_book(app, asker, &id, "bookId").await,
@@ -87,9 +91,9 @@ pub async fn book_of(app: &App, asker: &Asker, input: &mut Map<String, Value>) -
             return Err(invalid(Code::MissingField, "bookId", message));
         }
     };
-    let kind = Kind::ContactBook;
+    let kind = ResourceKind::ContactBook;
     let connection = asker.connection(app, &connection_id, kind.write_scope()).await?;
-    ensure_fresh(app, &connection, &Scope::collections(kind), asker.no_cache).await?;
+    ensure_fresh(app, &connection, &SyncScope::collections(kind), asker.no_cache).await?;
     let books = collection_set::collections(app, &connection, kind).await?;
     let is_default = |body: &str| body.contains("\"isDefault\":true");
     let is_writable = |body: &str| body.contains("\"readOnly\":false");
@@ -105,20 +109,25 @@ pub async fn book_of(app: &App, asker: &Asker, input: &mut Map<String, Value>) -
 }
 
 /// A book that a body names.
-async fn named_book(app: &App, asker: &Asker, id: &str, field: &str) -> Result<Opened> {
-    match open_to_write(app, asker, (Kind::ContactBook, id)).await {
+async fn named_book(app: &App, asker: &RequestContext, id: &str, field: &str) -> Result<OpenCollection> {
+    match open_to_write(app, asker, (ResourceKind::ContactBook, id)).await {
         Err(e) if e.code() == Some(Code::NotFound) => Err(fault(field, "names no contact book")),
         opened => Ok(contacts_in(opened?)),
     }
 }
 
-fn contacts_in(opened: Opened) -> Opened {
-    Opened { kind: Kind::Contact, ..opened }
+fn contacts_in(opened: OpenCollection) -> OpenCollection {
+    OpenCollection { kind: ResourceKind::Contact, ..opened }
 }
 
 /// The book that a contact or a group lies in, for a write.
-pub async fn book_with(app: &App, asker: &Asker, kind: Kind, id: &str) -> Result<Opened> {
+pub async fn book_with(
+    app: &App,
+    asker: &RequestContext,
+    kind: ResourceKind,
+    id: &str,
+) -> Result<OpenCollection> {
     let item = asker.item(app, kind, id).await?;
-    let opened = open_to_write(app, asker, (Kind::ContactBook, &item.parent_id)).await?;
-    Ok(Opened { kind, ..opened })
+    let opened = open_to_write(app, asker, (ResourceKind::ContactBook, &item.parent_id)).await?;
+    Ok(OpenCollection { kind, ..opened })
 }

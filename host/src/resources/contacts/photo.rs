@@ -9,22 +9,22 @@ use model::wire::contacts::Picture;
 use runtime::Surface;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections::provider_call::fetch;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::resources::collections::open_to_read;
 
 /// A picture's type and bytes, and the etag of the photo.
-pub struct Found {
+pub struct PhotoBytes {
     pub content_type: String,
     pub bytes: Vec<u8>,
     pub etag: Option<String>,
 }
 
 /// Reads it from the provider: pictures are not kept here.
-pub async fn get(app: &App, asker: &Asker, contact_id: &str) -> Result<Found> {
-    let item = asker.item(app, Kind::Contact, contact_id).await?;
-    let opened = open_to_read(app, asker, (Kind::ContactBook, &item.parent_id)).await?;
+pub async fn get(app: &App, asker: &RequestContext, contact_id: &str) -> Result<PhotoBytes> {
+    let item = asker.item(app, ResourceKind::Contact, contact_id).await?;
+    let opened = open_to_read(app, asker, (ResourceKind::ContactBook, &item.parent_id)).await?;
     let (connection, book) = &*opened;
     let contact: Contact = serde_json::from_str(&item.body)?;
     let photo =
@@ -35,7 +35,7 @@ pub async fn get(app: &App, asker: &Asker, contact_id: &str) -> Result<Found> {
     let picture: Picture = fetch(app, connection, asker, op, &args).await?;
     let bytes = BASE64_STANDARD.decode(&picture.content_base64);
     let bytes = bytes.map_err(|e| anyhow::anyhow!("the connector's picture is no base64: {e}"))?;
-    Ok(Found { content_type: image_type(&picture.content_type), bytes, etag: photo.etag })
+    Ok(PhotoBytes { content_type: image_type(&picture.content_type), bytes, etag: photo.etag })
 }
 
 /// Only what browsers show as a picture is told as one: the type comes from whoever wrote the record.

@@ -11,12 +11,12 @@ use serde_json::Value;
 use storage::items::{self, After, Item, Shape, Shown, Window};
 
 use crate::app::App;
-use crate::app::page_cache::{self, Room};
-use crate::connections::request_context::Asker;
+use crate::app::page_cache::{self, PageBudget};
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::render;
 use crate::resources::events::instances;
-use crate::resources::events::listing::{Page, Place, Query, is_listed};
-use crate::resources::events::series::{Budget, Series, Start};
+use crate::resources::events::listing::{EventListPosition, EventPage, EventQuery, is_listed};
+use crate::resources::events::series::{ExpansionBudget, Series, Start};
 
 /// A stretch that is expanded at a time.
 const STEP_MS: i64 = 31 * 86_400_000;
@@ -25,15 +25,15 @@ const STEP_MS: i64 = 31 * 86_400_000;
 const MIN_ROWS: i64 = 100;
 
 /// What is listed, as far as it is known before it is rendered.
-struct Listed {
+struct ListedEntry {
     at: i64,
     id: String,
     /// About how many it has when it is rendered.
     bytes: usize,
-    what: What,
+    what: EntryKind,
 }
 
-enum What {
+enum EntryKind {
     /// A single event, rendered.
     Event(String),
     /// An instance of the series with this number.
@@ -43,12 +43,12 @@ enum What {
 }
 
 /// The first of what was found, as many as a page can have and one more, which tells that there is another page.
-struct Found {
-    all: Vec<Listed>,
+struct InstanceBuffer {
+    all: Vec<ListedEntry>,
     limit: usize,
 }
 
-impl Found {
+impl InstanceBuffer {
     /// Sorts, and forgets what is past the limit.
     fn cut(&mut self) {
         self.all.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
@@ -73,16 +73,16 @@ impl Found {
 }
 
 /// The stretch that is looked at.
-struct Stretch<'q> {
-    query: &'q Query,
-    after: Option<&'q Place>,
+struct TimeStretch<'q> {
+    query: &'q EventQuery,
+    after: Option<&'q EventListPosition>,
     from: i64,
     to: i64,
     /// Also what began before it: the range that was asked for begins here.
     start: Start,
 }
 
-impl Stretch<'_> {
+impl TimeStretch<'_> {
     /// Whether this page has the event, which begins at `at`.
     fn has(&self, at: i64, id: &str) -> bool {
         let is_new = self.start == Start::Before || at >= self.from;
@@ -112,12 +112,12 @@ impl Stretch<'_> {
 /// The page after a place. `query` has a start and an end.
 pub async fn page(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
-    query: &Query,
-    after: Option<Place>,
+    query: &EventQuery,
+    after: Option<EventListPosition>,
     limit: i64,
-) -> Result<Page> {
+) -> Result<EventPage> {
     let (start, end) = (query.start.unwrap_or_default(), query.end.unwrap_or_default());
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let tenant = &asker.tenant.application_id;
@@ -127,12 +127,12 @@ pub async fn page(
         false => app.compute.run_heavy(tenant, || read(&rows, &exceptions)).await?,
     };
     let mut from = after.as_ref().map_or(start, |p| p.sort_at.max(start));
-    let mut budget = Budget::default();
-    let mut found = Found { all: Vec::new(), limit: wanted.saturating_add(1) };
+    let mut budget = ExpansionBudget::default();
+    let mut found = InstanceBuffer { all: Vec::new(), limit: wanted.saturating_add(1) };
     while from < end && !found.is_full() {
         let to = (from + STEP_MS).min(end);
         let kind = if from == start { Start::Before } else { Start::Inside };
-        let mut stretch = Stretch { query, after: after.as_ref(), from, to, start: kind };
+        let mut stretch = TimeStretch { query, after: after.as_ref(), from, to, start: kind };
         stretch.to = add_events(app, asker, calendar, &stretch, &mut found).await?;
         if !series.is_empty() {
             let expand = || {
@@ -165,14 +165,14 @@ fn read<'a>(rows: &'a [Item], exceptions: &'a HashMap<String, Vec<Item>>) -> Res
 /// which all of them are found.
 async fn add_events(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
-    stretch: &Stretch<'_>,
-    found: &mut Found,
+    stretch: &TimeStretch<'_>,
+    found: &mut InstanceBuffer,
 ) -> Result<i64> {
     let query = stretch.query;
     let raw = query.with_provider_data;
-    let mut room = Room::new(found.limit);
+    let mut room = PageBudget::new(found.limit);
     let mut after = stretch.first();
     loop {
         let window = Window {
@@ -194,7 +194,7 @@ async fn add_events(
         for (place, text) in chunk.rows {
             let Some(text) = text else { continue };
             let (at, bytes) = (place.sort_at, text.len());
-            found.all.push(Listed { at, id: place.id, bytes, what: What::Event(text) });
+            found.all.push(ListedEntry { at, id: place.id, bytes, what: EntryKind::Event(text) });
             if !room.take(bytes) {
                 return Ok(stretch.to.min(at.max(stretch.from) + 1));
             }
@@ -211,8 +211,8 @@ async fn add_events(
 fn expand(
     number: usize,
     (series, told): &mut (Series<'_>, bool),
-    stretch: &Stretch<'_>,
-    (found, budget): (&mut Found, &mut Budget),
+    stretch: &TimeStretch<'_>,
+    (found, budget): (&mut InstanceBuffer, &mut ExpansionBudget),
 ) {
     // Its occurrences differ from it in their times only, but for those that follow an exception: what is asked about anything else is
     // answered once, and once of each exception.
@@ -236,7 +236,7 @@ fn expand(
             };
         if is_shown {
             let bytes = row.body.len();
-            found.all.push(Listed { at, id, bytes, what: What::Instance(number, place) });
+            found.all.push(ListedEntry { at, id, bytes, what: EntryKind::Instance(number, place) });
         }
         found.all.len() < most
     });
@@ -252,30 +252,30 @@ fn expand(
     };
     if is_new && stretch.has(at, &series.row.id) {
         let (id, bytes) = (series.row.id.clone(), series.row.body.len());
-        found.all.push(Listed { at, id, bytes, what: What::Series(number, unexpanded.warning()) });
+        found.all.push(ListedEntry { at, id, bytes, what: EntryKind::Series(number, unexpanded.warning()) });
     }
 }
 
 /// What fits on the page, rendered, and the place of its last where the list goes on after it. `has_more`: not all of the range was looked at.
 fn rendered(
-    all: Vec<Listed>,
+    all: Vec<ListedEntry>,
     series: &[(Series<'_>, bool)],
     (wanted, has_more, raw): (usize, bool, bool),
-) -> Result<Page> {
-    let mut room = Room::new(wanted);
+) -> Result<EventPage> {
+    let mut room = PageBudget::new(wanted);
     let mut texts = Vec::new();
     let mut place = None;
-    for Listed { at, id, what, .. } in all {
+    for ListedEntry { at, id, what, .. } in all {
         if room.is_full() {
             return Ok((texts, place));
         }
         let of = |number: usize| series.get(number).map(|(series, _)| series);
         let text = match what {
-            What::Event(text) => Some(text),
-            What::Instance(number, found) => {
+            EntryKind::Event(text) => Some(text),
+            EntryKind::Instance(number, found) => {
                 of(number).map(|series| instance(series, &id, found, raw)).transpose()?
             }
-            What::Series(number, warning) => {
+            EntryKind::Series(number, warning) => {
                 of(number).map(|series| render::item(series.row, &[warning], raw))
             }
         };
@@ -284,7 +284,7 @@ fn rendered(
             return Ok((texts, place));
         }
         texts.push(text);
-        place = Some(Place { sort_at: at, id });
+        place = Some(EventListPosition { sort_at: at, id });
     }
     Ok((texts, place.filter(|_| has_more)))
 }

@@ -32,27 +32,27 @@ impl Instance {
 }
 
 /// What an event id names.
-pub enum Named {
+pub enum EventIdTarget {
     /// A stored event: a single one, a series, or an exception.
     Stored(Box<Item>),
     /// An occurrence that only the series knows.
     Occurrence { series: Box<Item>, instance: Box<Instance> },
 }
 
-impl Named {
+impl EventIdTarget {
     /// The same, given away.
     pub fn into_item(self) -> Item {
         match self {
-            Named::Stored(item) => *item,
-            Named::Occurrence { series, instance } => instance.item(&series),
+            EventIdTarget::Stored(item) => *item,
+            EventIdTarget::Occurrence { series, instance } => instance.item(&series),
         }
     }
 
     /// As the API prints it.
     pub fn item(&self) -> Item {
         match self {
-            Named::Stored(item) => (**item).clone(),
-            Named::Occurrence { series, instance } => instance.item(series),
+            EventIdTarget::Stored(item) => (**item).clone(),
+            EventIdTarget::Occurrence { series, instance } => instance.item(series),
         }
     }
 }

@@ -8,9 +8,9 @@ use recurrence::Suffix;
 use storage::items::{self, Item, Shape, Window};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::resources::events::instance::Named;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::resources::events::instance::EventIdTarget;
 use crate::resources::events::series::Series;
 
 /// Rows read at a time.
@@ -37,7 +37,7 @@ pub fn refusal(e: &recurrence::Error) -> Error {
 /// All rows of a shape in a window.
 async fn rows(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar_id: &str,
     range: (i64, i64),
     shape: Shape,
@@ -81,7 +81,7 @@ pub fn too_many() -> Error {
 /// the rule's own end too: its series takes place there by it.
 pub async fn series_between(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
     range: (i64, i64),
 ) -> Result<(Vec<Item>, HashMap<String, Vec<Item>>)> {
@@ -90,7 +90,8 @@ pub async fn series_between(
     let moved = rows(app, asker, &calendar.id, range, Shape::Exceptions).await?;
     for id in moved.into_iter().filter_map(|exception| exception.series_id) {
         if known.insert(id.clone())
-            && let Some(item) = items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), &id).await?
+            && let Some(item) =
+                items::find(app.db.reader(), &asker.tenant, ResourceKind::Event.as_str(), &id).await?
         {
             series.push(item);
         }
@@ -106,7 +107,7 @@ pub async fn series_between(
 }
 
 /// The instance with this suffix; an exception where one is stored.
-pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<Named>> {
+pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<EventIdTarget>> {
     let Some(suffix_value) = recurrence::parse_suffix(suffix) else { return Ok(None) };
     let at = match suffix_value {
         Suffix::Instant(at) => at.as_millis(),
@@ -118,11 +119,13 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
     let exceptions = items::exceptions(app.db.reader(), &series.id).await?;
     let whole = Series::read(series, &exceptions)?;
     if let Some(exception) = whole.exception(suffix) {
-        return Ok(Some(Named::Stored(Box::new(exception.clone()))));
+        return Ok(Some(EventIdTarget::Stored(Box::new(exception.clone()))));
     }
     let instance = whole.named(suffix, near(suffix_value, at)).map_err(|e| refusal(&e))?;
-    Ok(instance
-        .map(|instance| Named::Occurrence { series: Box::new(series.clone()), instance: Box::new(instance) }))
+    Ok(instance.map(|instance| EventIdTarget::Occurrence {
+        series: Box::new(series.clone()),
+        instance: Box::new(instance),
+    }))
 }
 
 /// Where the original start of an instance of this suffix may be.

@@ -9,7 +9,7 @@ pub(crate) const MAX_EXPAND_MS: i64 = 400 * 86_400_000;
 
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Query {
+pub struct EventQuery {
     pub calendar_id: String,
     pub start: Option<i64>,
     pub end: Option<i64>,
@@ -27,7 +27,7 @@ pub struct Query {
 
 /// A place in the list: after this start and id.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct EventListPosition {
     #[serde(rename = "s")]
     pub sort_at: i64,
     #[serde(rename = "i")]
@@ -35,9 +35,9 @@ pub struct Place {
 }
 
 /// A page of printed events, and where the next begins.
-pub type Page = (Vec<String>, Option<Place>);
+pub type EventPage = (Vec<String>, Option<EventListPosition>);
 
-impl Query {
+impl EventQuery {
     pub(crate) fn check(&self) -> Result<()> {
         if let (Some(start), Some(end)) = (self.start, self.end)
             && end <= start
@@ -98,7 +98,7 @@ pub(crate) fn matches(event: &Event, q: &str) -> bool {
 }
 
 /// Whether an event with this body is listed.
-pub fn is_listed(query: &Query, body: &str) -> serde_json::Result<bool> {
+pub fn is_listed(query: &EventQuery, body: &str) -> serde_json::Result<bool> {
     if query.is_plain() && query.show_cancelled {
         return Ok(true);
     }

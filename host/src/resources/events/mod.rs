@@ -19,21 +19,26 @@ pub use crate::resources::events::instance::Instance;
 use base::error::{Code, Result, refuse};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::resources::events::instance::Named;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::resources::events::instance::EventIdTarget;
 
 /// Finds an event of a calendar by its id, be it stored or computed.
-pub async fn named(app: &App, asker: &Asker, calendar_id: &str, event_id: &str) -> Result<Named> {
+pub async fn named(
+    app: &App,
+    asker: &RequestContext,
+    calendar_id: &str,
+    event_id: &str,
+) -> Result<EventIdTarget> {
     let missing = || refuse(Code::NotFound, "no such event");
     let mut parts = event_id.splitn(3, '_');
     let (prefix, unique, suffix) = (parts.next(), parts.next(), parts.next());
     let (Some(prefix), Some(unique)) = (prefix, unique) else { return Err(missing()) };
-    let stored = asker.item(app, Kind::Event, &format!("{prefix}_{unique}")).await?;
+    let stored = asker.item(app, ResourceKind::Event, &format!("{prefix}_{unique}")).await?;
     if stored.parent_id != calendar_id {
         return Err(missing());
     }
-    let Some(suffix) = suffix else { return Ok(Named::Stored(Box::new(stored))) };
+    let Some(suffix) = suffix else { return Ok(EventIdTarget::Stored(Box::new(stored))) };
     if !stored.is_series {
         return Err(missing());
     }

@@ -10,22 +10,22 @@ use storage::items::{self, After, Item, Shape, Shown, Window};
 use storage::sql::Chunk;
 
 use crate::app::App;
-use crate::app::page_cache::Room;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::page_cache::PageBudget;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::render;
 use crate::resources::collections;
-use crate::resources::events::listing::{Page, Place, Query, is_listed};
+use crate::resources::events::listing::{EventListPosition, EventPage, EventQuery, is_listed};
 use crate::resources::events::{expanded, named};
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 2_000;
 
 /// The calendar that is asked about, fresh enough to be read.
-pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Arc<(Connection, Item)>> {
+pub async fn open(app: &App, asker: &RequestContext, query: &EventQuery) -> Result<Arc<(Connection, Item)>> {
     query.check()?;
-    let opened = collections::open_to_read(app, asker, (Kind::Calendar, &query.calendar_id)).await?;
+    let opened = collections::open_to_read(app, asker, (ResourceKind::Calendar, &query.calendar_id)).await?;
     let (connection, calendar) = &*opened;
     collections::freshen(app, asker, connection, calendar).await?;
     Ok(opened)
@@ -34,20 +34,26 @@ pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Arc<(Connec
 /// A page of an opened calendar's events, by start and id.
 pub async fn list(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar: &Item,
-    query: &Query,
-    after: Option<Place>,
+    query: &EventQuery,
+    after: Option<EventListPosition>,
     limit: i64,
-) -> Result<Page> {
+) -> Result<EventPage> {
     if query.expand {
         return expanded::page(app, asker, calendar, query, after, limit).await;
     }
     stored(app, asker, query, after, limit).await
 }
 
-async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, limit: i64) -> Result<Page> {
-    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+async fn stored(
+    app: &App,
+    asker: &RequestContext,
+    query: &EventQuery,
+    after: Option<EventListPosition>,
+    limit: i64,
+) -> Result<EventPage> {
+    let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
@@ -82,11 +88,11 @@ async fn stored(app: &App, asker: &Asker, query: &Query, after: Option<Place>, l
 /// The next rows of the window; the text of each that is listed.
 async fn scan(
     app: &App,
-    asker: &Asker,
-    query: &Query,
-    after: Option<&Place>,
+    asker: &RequestContext,
+    query: &EventQuery,
+    after: Option<&EventListPosition>,
     limit: i64,
-) -> Result<Chunk<(Place, Option<String>)>> {
+) -> Result<Chunk<(EventListPosition, Option<String>)>> {
     let window = Window {
         parent_id: &query.calendar_id,
         from: query.start,
@@ -100,14 +106,14 @@ async fn scan(
         let is_recent = query.updated_after.is_none_or(|after| row.updated_at >= after);
         let text =
             (is_recent && is_listed(query, row.body)?).then(|| render::shown(&row, &[], with_provider_data));
-        Ok((Place { sort_at: row.sort_at, id: row.id.to_owned() }, text))
+        Ok((EventListPosition { sort_at: row.sort_at, id: row.id.to_owned() }, text))
     };
     Ok(items::read_window(app.db.resources(), &asker.tenant, &window, with_provider_data, print).await?)
 }
 
 /// Sees to it that the events of a calendar that the caller may read are fresh.
-pub async fn freshen(app: &App, asker: &Asker, calendar_id: &str) -> Result<()> {
-    let opened = collections::open_to_read(app, asker, (Kind::Calendar, calendar_id)).await?;
+pub async fn freshen(app: &App, asker: &RequestContext, calendar_id: &str) -> Result<()> {
+    let opened = collections::open_to_read(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
     let (connection, calendar) = &*opened;
     collections::freshen(app, asker, connection, calendar).await
 }
@@ -115,14 +121,15 @@ pub async fn freshen(app: &App, asker: &Asker, calendar_id: &str) -> Result<()> 
 /// One event, stored or computed, of a calendar that was freshened.
 pub async fn get(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (calendar_id, event_id): (&str, &str),
     with_provider_data: bool,
-) -> Result<Answer> {
-    let printed = |row: &Shown<'_>| Answer::ok(render::shown(row, &[], with_provider_data)).etag(row.etag);
+) -> Result<StoredResponse> {
+    let printed =
+        |row: &Shown<'_>| StoredResponse::ok(render::shown(row, &[], with_provider_data)).etag(row.etag);
     let is_asked = |row: &Shown<'_>| row.parent_id == calendar_id && asker.may_use(row.connection_id);
     let read = |row: Shown<'_>| is_asked(&row).then(|| printed(&row));
-    let row = (Kind::Event.as_str(), event_id);
+    let row = (ResourceKind::Event.as_str(), event_id);
     if ids::is_plausible(event_id)
         && let Some(Some(answer)) =
             items::read(app.db.resources(), &asker.tenant, row, with_provider_data, read).await?

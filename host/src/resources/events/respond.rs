@@ -7,29 +7,29 @@ use serde_json::Value;
 use storage::items::Item;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::resources::collections::open_to_write;
-use crate::resources::events::instance::Named;
+use crate::resources::events::instance::EventIdTarget;
 use crate::resources::events::named;
 use crate::resources::events::target::{is_lone, lone_scope};
 use crate::sync::ensure_fresh;
-use crate::writes::etag::Expected;
+use crate::writes::etag::ExpectedEtag;
 use crate::writes::item_response::answer;
-use crate::writes::open_collection::Opened;
+use crate::writes::open_collection::OpenCollection;
 use crate::writes::reconcile::{commit, done};
-use crate::writes::response::Change;
+use crate::writes::response::ResponseChange;
 
 /// What a client answers.
-pub struct Response {
+pub struct InvitationResponse {
     pub status: ResponseStatus,
     pub comment: Option<String>,
     pub notify_organizer: bool,
     /// Refused where the provider cannot do as `notify_organizer` says.
     pub strict: bool,
     pub scope: Option<RecurrenceScope>,
-    pub expected: Expected,
+    pub expected: ExpectedEtag,
     /// What was wrong with the request.
     pub warnings: Vec<Value>,
 }
@@ -37,11 +37,11 @@ pub struct Response {
 /// Accepts, declines, or perhaps.
 pub async fn respond(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (calendar_id, event_id): (&str, &str),
-    response: Response,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    response: InvitationResponse,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     if response.comment.as_ref().is_some_and(|c| c.chars().count() > 2_000) {
         return Err(invalid(Code::InvalidParameter, "comment", "comment may have at most 2000 characters"));
     }
@@ -63,18 +63,18 @@ pub async fn respond(
         strict: response.strict,
     };
     let done = done(app, &opened, asker, attempt, "events.respond", &args).await?;
-    let change = Change { status: 200, metadata: None, warnings: response.warnings };
+    let change = ResponseChange { status: 200, metadata: None, warnings: response.warnings };
     commit(app, &opened, asker, done, change, attempt).await
 }
 
 /// Asks the provider for a conference; an event that has one keeps it.
 pub async fn conference(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (calendar_id, event_id): (&str, &str),
     (provider, warnings): (Option<ConferenceProvider>, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let (opened, item, event) = opened(app, asker, calendar_id, event_id, attempt.resumed).await?;
     if event.conference.is_some() {
         return Ok(answer(200, &item, &warnings));
@@ -82,24 +82,24 @@ pub async fn conference(
     let args = EventConference {
         collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
-        target: target(&item, &event, None, &Expected::Anything)?,
+        target: target(&item, &event, None, &ExpectedEtag::Anything)?,
         provider,
     };
     let done = done(app, &opened, asker, attempt, "events.conference", &args).await?;
-    let change = Change { status: 200, metadata: None, warnings };
+    let change = ResponseChange { status: 200, metadata: None, warnings };
     commit(app, &opened, asker, done, change, attempt).await
 }
 
 async fn opened(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar_id: &str,
     event_id: &str,
     look: bool,
-) -> Result<(Opened, Item, Event)> {
-    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
+) -> Result<(OpenCollection, Item, Event)> {
+    let opened = open_to_write(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
     ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, look).await?;
-    let named: Named = named(app, asker, calendar_id, event_id).await?;
+    let named: EventIdTarget = named(app, asker, calendar_id, event_id).await?;
     let item = named.item();
     let event = serde_json::from_str(&item.body)?;
     Ok((opened, item, event))
@@ -109,7 +109,7 @@ fn target(
     item: &Item,
     event: &Event,
     scope: Option<RecurrenceScope>,
-    expected: &Expected,
+    expected: &ExpectedEtag,
 ) -> Result<EventTarget> {
     let is_lone = is_lone(item, event);
     let is_instance = item.series_id.is_some() || is_lone;

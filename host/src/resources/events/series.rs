@@ -27,11 +27,11 @@ const REQUEST_STEPS: u32 = 16 * 250_000;
 
 /// What the series of one request may still cost, so that many expensive series do not cost many times what one may.
 #[derive(Debug)]
-pub struct Budget(u32);
+pub struct ExpansionBudget(u32);
 
-impl Default for Budget {
+impl Default for ExpansionBudget {
     fn default() -> Self {
-        Budget(REQUEST_STEPS)
+        ExpansionBudget(REQUEST_STEPS)
     }
 }
 
@@ -46,7 +46,7 @@ pub enum Start {
 
 /// The part of a range in which nobody knows when a series takes place.
 #[derive(Debug)]
-pub struct Unexpanded {
+pub struct UnexpandedRange {
     /// Milliseconds, half-open: it may take place here and nowhere else.
     pub range: (i64, i64),
     pub error: Error,
@@ -82,9 +82,9 @@ impl<'a> Series<'a> {
         &self,
         (from, to): (i64, i64),
         start: Start,
-        budget: &mut Budget,
+        budget: &mut ExpansionBudget,
         visitor: &mut dyn FnMut(Place) -> bool,
-    ) -> Option<Unexpanded> {
+    ) -> Option<UnexpandedRange> {
         let range = (Instant::from_millis(from), Instant::from_millis(to));
         let rules = match &self.rules {
             Ok(rules) => rules,
@@ -143,11 +143,11 @@ impl<'a> Series<'a> {
     }
 
     /// What is not known from `known_to` on, where the series may take place in the range at all.
-    pub fn unexpanded(&self, (from, to): (i64, i64), known_to: i64, error: Error) -> Option<Unexpanded> {
+    pub fn unexpanded(&self, (from, to): (i64, i64), known_to: i64, error: Error) -> Option<UnexpandedRange> {
         let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
         let (from, to) = recurrence::possible_span(&self.event).within(from, to)?;
         let from = from.as_millis().max(known_to);
-        (from < to.as_millis()).then(|| Unexpanded { range: (from, to.as_millis()), error })
+        (from < to.as_millis()).then(|| UnexpandedRange { range: (from, to.as_millis()), error })
     }
 
     /// The exception that stands for the instance whose id ends in this suffix.
@@ -212,7 +212,7 @@ impl<'a> Series<'a> {
     }
 }
 
-impl Unexpanded {
+impl UnexpandedRange {
     /// Whether the recurrence cannot be read at all; else it costs too much.
     pub fn is_invalid(&self) -> bool {
         matches!(self.error, Error::Invalid(_))
@@ -258,7 +258,7 @@ mod tests {
         let short =
             |ms: i64| Instant::from_millis(ms).to_string().chars().skip(5).take(8).collect::<String>();
         let range = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
-        let unexpanded = whole.visit(range, Start::Before, &mut Budget::default(), &mut |place| {
+        let unexpanded = whole.visit(range, Start::Before, &mut ExpansionBudget::default(), &mut |place| {
             found.push(short(place.start.as_millis()));
             true
         });
@@ -273,7 +273,7 @@ mod tests {
         let (costly, cheap) = (item("evt_1", &costly), item("evt_2", &cheap));
         let (costly, cheap) = (Series::read(&costly, &[]).unwrap(), Series::read(&cheap, &[]).unwrap());
         let range = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
-        let mut budget = Budget::default();
+        let mut budget = ExpansionBudget::default();
         let mut visits = |series: &Series<'_>| {
             let mut count = 0;
             let unexpanded = series.visit(range, Start::Before, &mut budget, &mut |_| {

@@ -10,13 +10,13 @@ use serde_json::Value;
 use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::resources::events::instance::Named;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::resources::events::instance::EventIdTarget;
 use crate::resources::events::instances;
 
 /// What a change is aimed at.
-pub struct Aim {
+pub struct WriteTarget {
     pub target: EventTarget,
     /// The event that the caller's patch is put over.
     pub current: Event,
@@ -27,13 +27,18 @@ pub struct Aim {
 }
 
 /// Finds out what is meant. The scope is `this` for an instance and `all` for a series unless the caller says otherwise.
-pub async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<RecurrenceScope>) -> Result<Aim> {
+pub async fn aim(
+    app: &App,
+    asker: &RequestContext,
+    named: &EventIdTarget,
+    scope: Option<RecurrenceScope>,
+) -> Result<WriteTarget> {
     let item = named.item();
     let current: Event = serde_json::from_str(&item.body)?;
     let series = match (named, &item.series_id) {
-        (Named::Occurrence { series, .. }, _) => Some((**series).clone()),
-        (Named::Stored(_), Some(id)) => {
-            items::find(app.db.reader(), &asker.tenant, Kind::Event.as_str(), id).await?
+        (EventIdTarget::Occurrence { series, .. }, _) => Some((**series).clone()),
+        (EventIdTarget::Stored(_), Some(id)) => {
+            items::find(app.db.reader(), &asker.tenant, ResourceKind::Event.as_str(), id).await?
         }
         _ => None,
     };
@@ -60,7 +65,7 @@ pub async fn aim(app: &App, asker: &Asker, named: &Named, scope: Option<Recurren
                 EventTarget { scope: RecurrenceScope::All, source: target.source, ..EventTarget::default() };
         }
     }
-    Ok(Aim { target, current, versioned: item, series })
+    Ok(WriteTarget { target, current, versioned: item, series })
 }
 
 /// Whether it is an instance whose series is not here: one that the account alone was invited to (RFC 4791 section 4.1).
@@ -91,7 +96,7 @@ fn is_first(series: Option<&(Item, Event)>, instance: &Event) -> Result<bool> {
 
 /// The event that the connector gets: for a whole series the series itself, moved as the instance was; for the following
 /// ones the first of the new series with the rest of the rule.
-pub fn aimed(aim: &Aim, mut wanted: Event, changed: &[String]) -> Result<Event> {
+pub fn aimed(aim: &WriteTarget, mut wanted: Event, changed: &[String]) -> Result<Event> {
     wanted.busy = wanted.derived_busy();
     let Some((_, series)) = &aim.series else {
         if is_lone(&aim.versioned, &aim.current) {

@@ -10,26 +10,26 @@ use serde_json::{Map, Value};
 use storage::log;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::provider_call::mutate;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::render;
 use crate::resources::collection_items::own_connection;
 use crate::resources::collections::open_to_write;
-use crate::resources::events::target::{Aim, aim, aimed};
+use crate::resources::events::target::{WriteTarget, aim, aimed};
 use crate::resources::events::{input, named, times};
 use crate::sync::ensure_fresh;
-use crate::writes::etag::Expected;
+use crate::writes::etag::ExpectedEtag;
 use crate::writes::item_response::answer;
-use crate::writes::open_collection::Opened;
-use crate::writes::reconcile::{Done, commit, commit_warned_deletion, conflict, done, gone};
-use crate::writes::response::Change;
+use crate::writes::open_collection::OpenCollection;
+use crate::writes::reconcile::{ProviderWrite, commit, commit_warned_deletion, conflict, done, gone};
+use crate::writes::response::ResponseChange;
 
 /// How a write is to be done, beside what is written.
 #[derive(Clone, Debug)]
-pub struct Manner {
-    pub expected: Expected,
+pub struct EventWriteOptions {
+    pub expected: ExpectedEtag,
     pub notify: Notify,
     pub scope: Option<RecurrenceScope>,
     /// What nobody knows is refused, and what the provider cannot do about `notify`.
@@ -39,13 +39,13 @@ pub struct Manner {
 /// Makes an event.
 pub async fn create(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     calendar_id: &str,
     mut input: Map<String, Value>,
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
+    manner: EventWriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let opened = open_to_write(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
     own_connection(&mut input, &opened)?;
     times::normalise(&mut input, None, &opened.zone)?;
     let mut write = merge_patch::over(&Event::default(), &Value::Null, input, &[])?;
@@ -65,20 +65,20 @@ pub async fn create(
         strict: manner.strict,
     };
     let done = done(app, &opened, asker, attempt, "events.create", &args).await?;
-    let change = Change { status: 201, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 201, metadata: write.metadata, warnings };
     commit(app, &opened, asker, done, change, attempt).await
 }
 
 /// Changes an event, an instance, or a series.
 pub async fn update(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (calendar_id, event_id): (&str, &str),
     mut input: Map<String, Value>,
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
+    manner: EventWriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let opened = open_to_write(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
     let _one = app.locks.lock(&lock_name(event_id)).await;
     ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, attempt.resumed)
         .await?;
@@ -92,7 +92,7 @@ pub async fn update(
     if !(attempt.resumed && is_done) {
         manner.expected.check(&aim.versioned.etag)?;
     }
-    let change = Change { status: 200, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if is_done {
         return unchanged(app, asker, &opened, aim, change, attempt).await;
     }
@@ -121,12 +121,12 @@ fn lock_name(event_id: &str) -> String {
 
 async fn unchanged(
     app: &App,
-    asker: &Asker,
-    opened: &Opened,
-    aim: Aim,
-    change: Change,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    asker: &RequestContext,
+    opened: &OpenCollection,
+    aim: WriteTarget,
+    change: ResponseChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let is_computed = aim.series.as_ref().is_some_and(|(s, _)| s.etag == aim.versioned.etag);
     if is_computed && change.metadata.is_some() {
         let message =
@@ -136,25 +136,27 @@ async fn unchanged(
     if is_computed {
         return Ok(answer(200, &aim.versioned, &change.warnings));
     }
-    let done = Done::nothing(&aim.versioned.external_id);
+    let done = ProviderWrite::nothing(&aim.versioned.external_id);
     commit(app, opened, asker, done, change, attempt).await
 }
 
 /// Deletes an event, an instance (which leaves an exclusion in the series), or a series.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     (calendar_id, event_id): (&str, &str),
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let opened = open_to_write(app, asker, (Kind::Calendar, calendar_id)).await?;
+    manner: EventWriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let opened = open_to_write(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
     let _one = app.locks.lock(&lock_name(event_id)).await;
     ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, attempt.resumed)
         .await?;
     let named = match named(app, asker, calendar_id, event_id).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+            return Ok(StoredResponse::no_content());
+        }
         other => other?,
     };
     let aim = aim(app, asker, &named, manner.scope).await?;
@@ -178,5 +180,5 @@ pub async fn delete(
         }
         Err(e) => return Err(conflict(app, asker, &opened, &named.item(), e).await),
     };
-    commit_warned_deletion(app, &opened, asker, Done { mutated, as_of }, attempt).await
+    commit_warned_deletion(app, &opened, asker, ProviderWrite { mutated, as_of }, attempt).await
 }

@@ -15,17 +15,17 @@ use storage::connections::Connection;
 use storage::log;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
-use crate::connections::request_context::Asker;
-use crate::resources::mail::compose::{Content, compose, message_id};
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::compose::{DraftContent, compose, message_id};
 use crate::resources::mail::write::{keywords, named};
 use crate::sync::backfill;
-use crate::writes::mail::{self, Told};
-use crate::writes::response::Change;
+use crate::writes::mail::{self, MailResponseView};
+use crate::writes::response::ResponseChange;
 
 /// Largest message that is taken, bytes.
 const MAX_RAW: usize = 35 << 20;
@@ -33,11 +33,11 @@ const MAX_RAW: usize = 35 << 20;
 /// Stores a message.
 pub async fn append(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     new: NewMessage,
     warnings: Vec<Value>,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     if new.connection_id.is_empty() {
         return Err(invalid(Code::MissingField, "connectionId", "connectionId is required"));
     }
@@ -49,8 +49,10 @@ pub async fn append(
     let blobs = Blobs::default();
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
     drop(bytes);
-    let folders = named(app, asker, &connection, (Kind::EmailFolder, "folderIds"), &new.folder_ids).await?;
-    let labels = named(app, asker, &connection, (Kind::EmailLabel, "labelIds"), &new.label_ids).await?;
+    let folders =
+        named(app, asker, &connection, (ResourceKind::EmailFolder, "folderIds"), &new.folder_ids).await?;
+    let labels =
+        named(app, asker, &connection, (ResourceKind::EmailLabel, "labelIds"), &new.label_ids).await?;
     let args = MessageAppend {
         blob,
         internet_message_id: message_id,
@@ -66,27 +68,27 @@ pub async fn append(
     let mutated: Mutated =
         with_blobs(app, asker, &connection, attempt, "messages.append", (&args, blobs)).await?;
     let metadata = Some(new.metadata).filter(|m| !m.is_empty());
-    let change = Change { status: 201, metadata, warnings };
-    mail::commit(app, asker, &connection, mutated, as_of, Told::item(None, change), attempt).await
+    let change = ResponseChange { status: 201, metadata, warnings };
+    mail::commit(app, asker, &connection, mutated, as_of, MailResponseView::item(None, change), attempt).await
 }
 
 /// A change at the provider that brings content along.
 pub async fn with_blobs<A: serde::Serialize + Sync, R: serde::de::DeserializeOwned + Send>(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    attempt: &Attempt,
+    attempt: &IdempotentAttempt,
     name: &'static str,
     (args, blobs): (&A, Blobs),
 ) -> Result<R> {
     let op = Op { surface: Surface::Email, verb: Verb::Mutate, name };
-    let options = Options {
+    let options = CallOptions {
         request_id: asker.request_id.clone(),
         idempotency_key: Some(attempt.connector_key.clone()),
         blobs,
-        ..Options::default()
+        ..CallOptions::default()
     };
-    let target = Target::of(app, connection)?;
+    let target = CallTarget::of(app, connection)?;
     let reply: std::result::Result<Reply<R>, runtime::Error> =
         call::run(app, &target, op, args, options).await;
     match reply {
@@ -105,13 +107,13 @@ pub fn full() -> Error {
 /// The message and its Message-ID: what the caller sent, or made of its fields.
 async fn bytes(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     new: &NewMessage,
     key: &str,
 ) -> Result<(Vec<u8>, String)> {
     let Some(raw) = &new.raw_base64 else {
-        let content = Content {
+        let content = DraftContent {
             from: new.from.clone(),
             to: new.to.clone(),
             cc: new.cc.clone(),
@@ -121,7 +123,7 @@ async fn bytes(
             body: new.body.clone(),
             attachments: new.attachments.clone(),
             headers: new.headers.clone(),
-            ..Content::default()
+            ..DraftContent::default()
         };
         let composed = compose(app, asker, connection, content, key).await?;
         return Ok((composed.built.with_bcc(), composed.outgoing.message_id));

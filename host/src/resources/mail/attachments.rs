@@ -10,8 +10,8 @@ use storage::connections::Connection;
 use storage::items::Item;
 
 use crate::app::App;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::normalize::Aside;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::normalize::MessageSideData;
 use crate::resources::mail::read::open;
 use crate::writes::provider_records::{content, message_ref};
 
@@ -19,24 +19,30 @@ use crate::writes::provider_records::{content, message_ref};
 pub const MAX_JSON: u64 = 10 << 20;
 
 /// An attachment and its bytes.
-pub struct Fetched {
+pub struct AttachmentBytes {
     pub attachment: Attachment,
     pub blob: Blob,
 }
 
 /// Asks the provider for an attachment of a message that the key may read.
-pub async fn fetch(app: &App, asker: &Asker, message_id: &str, attachment_id: &str) -> Result<Fetched> {
+pub async fn fetch(
+    app: &App,
+    asker: &RequestContext,
+    message_id: &str,
+    attachment_id: &str,
+) -> Result<AttachmentBytes> {
     let (connection, item) = open(app, asker, message_id, "email.read").await?;
     let (attachment, part) = find(&item, attachment_id)?;
     let blob = bytes(app, asker, &connection, &item, &part).await?;
-    Ok(Fetched { attachment, blob })
+    Ok(AttachmentBytes { attachment, blob })
 }
 
 /// What is known of an attachment, and what the connector calls it.
 pub fn find(item: &Item, attachment_id: &str) -> Result<(Attachment, String)> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let attachment = message.attachments.into_iter().find(|a| a.id == attachment_id);
-    let part = Aside::of(item.aside.as_deref()).parts.into_iter().find(|(id, _)| id == attachment_id);
+    let part =
+        MessageSideData::of(item.aside.as_deref()).parts.into_iter().find(|(id, _)| id == attachment_id);
     match (attachment, part) {
         (Some(attachment), Some((_, part))) => Ok((attachment, part)),
         _ => Err(not_found("attachment")),
@@ -46,7 +52,7 @@ pub fn find(item: &Item, attachment_id: &str) -> Result<(Attachment, String)> {
 /// The bytes of a part of a message.
 pub async fn bytes(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: &Item,
     part: &str,

@@ -12,14 +12,14 @@ use storage::connections::Connection;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::page_cache::Room;
+use crate::app::page_cache::PageBudget;
 use crate::connections::provider_call::fetch;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::render_content::{Content, with_content};
-use crate::resources::mail::filter::{Fields, Query};
-use crate::resources::mail::list_place::Row;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::render_content::{MessageContent, with_content};
+use crate::resources::mail::filter::{MailQuery, MessageFields};
+use crate::resources::mail::list_place::MailRow;
 use crate::resources::readable::missed;
-use crate::writes::provider_records::Wanted;
+use crate::writes::provider_records::MessageToFetch;
 use crate::writes::store_read::size;
 
 /// Most bytes of each text of a message that are shown; what is longer is marked `truncated`.
@@ -32,23 +32,23 @@ const AT_ONCE: usize = 50;
 /// The rows as they are shown, with what the query wants of them: the first ones where a page has no room for all.
 pub async fn printed(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connections: &[Connection],
-    rows: Vec<Row>,
-    query: &Query,
+    rows: Vec<MailRow>,
+    query: &MailQuery,
 ) -> Result<Vec<String>> {
-    let mut room = Room::new(rows.len());
-    if query.fields == Fields::Summary {
+    let mut room = PageBudget::new(rows.len());
+    if query.fields == MessageFields::Summary {
         let texts = rows.into_iter().map(|row| row.text);
         return Ok(texts.take_while(|text| room.take(text.len())).collect());
     }
     let mut texts = Vec::with_capacity(rows.len());
     // Some at a time: what had no room on the page is then not asked for, but for the rest of its part.
     for part in rows.chunks(AT_ONCE) {
-        let mut contents: HashMap<String, Content> = HashMap::new();
+        let mut contents: HashMap<String, MessageContent> = HashMap::new();
         for connection in connections {
             let of = part.iter().filter(|r| r.wanted.connection_id == connection.id);
-            let wanted: Vec<Wanted> = of.map(|r| r.wanted.clone()).collect();
+            let wanted: Vec<MessageToFetch> = of.map(|r| r.wanted.clone()).collect();
             if wanted.is_empty() {
                 continue;
             }
@@ -79,7 +79,7 @@ pub async fn shown(
     app: &App,
     tenant: &Tenant,
     text: &str,
-    content: Content,
+    content: MessageContent,
     with_images: bool,
 ) -> Result<String> {
     app.compute
@@ -90,17 +90,17 @@ pub async fn shown(
 /// Asks the provider for messages, and notes that it was asked.
 pub async fn ask(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    wanted: &[Wanted],
-    fields: Fields,
+    wanted: &[MessageToFetch],
+    fields: MessageFields,
     max_body_bytes: u32,
 ) -> Result<Sources> {
     let messages = wanted.iter().map(|w| MessageRef { source: w.source_id.clone(), hint: w.hint.clone() });
     let args = MessagesGet {
         messages: messages.collect(),
-        headers: fields != Fields::Summary,
-        body: fields == Fields::Full,
+        headers: fields != MessageFields::Summary,
+        body: fields == MessageFields::Full,
         max_body_bytes,
     };
     let asked = app.now();
@@ -112,15 +112,15 @@ pub async fn ask(
 /// What is not kept of messages, by our ids, read where it holds up nobody.
 pub async fn content_of(
     app: &App,
-    asker: &Asker,
-    wanted: &[Wanted],
+    asker: &RequestContext,
+    wanted: &[MessageToFetch],
     sources: &[Source],
-) -> HashMap<String, Content> {
+) -> HashMap<String, MessageContent> {
     app.compute.run(&asker.tenant.application_id, size(sources), || of_sources(wanted, sources)).await
 }
 
 /// What is not kept, by our ids.
-fn of_sources(wanted: &[Wanted], sources: &[Source]) -> HashMap<String, Content> {
+fn of_sources(wanted: &[MessageToFetch], sources: &[Source]) -> HashMap<String, MessageContent> {
     let mut contents = HashMap::new();
     for source in sources {
         let Some(of) = wanted.iter().find(|w| w.source_id == source.external_id) else { continue };
@@ -130,7 +130,7 @@ fn of_sources(wanted: &[Wanted], sources: &[Source]) -> HashMap<String, Content>
             tracing::warn!(message = %of.id, "the connector's answer does not fit the model: its text is left out");
             continue;
         };
-        contents.insert(of.id.clone(), Content { headers: message.headers, body: message.body });
+        contents.insert(of.id.clone(), MessageContent { headers: message.headers, body: message.body });
     }
     contents
 }

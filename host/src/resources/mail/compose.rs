@@ -14,11 +14,11 @@ use sha2::{Digest, Sha256};
 use storage::connections::Connection;
 
 use crate::app::App;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::resources::mail::files::{taken, within};
 use crate::resources::mail::reply::answer;
 use crate::resources::mail::{attachments, read};
-use crate::sending::message::{Composed, Original};
+use crate::sending::message::{Original, OutgoingMessage};
 
 /// Recipients of one message; servers take 100 at the least (RFC 5321 section 4.5.3.1.8), and large ones some hundreds.
 pub const MAX_RECIPIENTS: usize = 500;
@@ -32,7 +32,7 @@ pub const MAX_SUBJECT: usize = 998;
 /// What a caller writes of a message, whatever becomes of it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Content {
+pub struct DraftContent {
     pub from: Vec<EmailAddress>,
     pub to: Vec<EmailAddress>,
     pub cc: Vec<EmailAddress>,
@@ -47,7 +47,7 @@ pub struct Content {
     pub reply_mode: Option<ReplyMode>,
     /// Of a draft that is written anew: what it answers is in it already.
     #[serde(skip)]
-    pub kept: Option<Kept>,
+    pub kept: Option<ReplyReference>,
     /// It is not sent yet: its author may not have finished the addresses. They are judged when it is sent.
     #[serde(skip)]
     pub is_draft: bool,
@@ -55,7 +55,7 @@ pub struct Content {
 
 /// What a draft keeps of what it answers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kept {
+pub struct ReplyReference {
     pub in_reply_to: Vec<String>,
     pub references: Vec<String>,
 }
@@ -63,11 +63,11 @@ pub struct Kept {
 /// Makes the message. Its Message-ID is made from `key`: of the same attempt, whenever it is repeated, the same.
 pub async fn compose(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    mut content: Content,
+    mut content: DraftContent,
     key: &str,
-) -> Result<Composed> {
+) -> Result<OutgoingMessage> {
     check(&content)?;
     let write: fn(&Outgoing) -> std::result::Result<Built, Invalid> =
         if content.is_draft { draft } else { build };
@@ -100,7 +100,7 @@ pub async fn compose(
     }
     let built = app.compute.run(&asker.tenant.application_id, bytes(&outgoing), || write(&outgoing)).await;
     let built = built.map_err(|e| wrong(&e))?;
-    Ok(Composed { outgoing, built, original })
+    Ok(OutgoingMessage { outgoing, built, original })
 }
 
 /// How much is to be built.
@@ -114,7 +114,7 @@ fn wrong(e: &Invalid) -> Error {
     invalid(Code::InvalidParameter, e.field.clone(), format!("{}: {}", e.field, e.message))
 }
 
-fn check(content: &Content) -> Result<()> {
+fn check(content: &DraftContent) -> Result<()> {
     let people = content.to.len() + content.cc.len() + content.bcc.len();
     if people > MAX_RECIPIENTS {
         return Err(fault("to", &format!("may have at most {MAX_RECIPIENTS} recipients, with cc and bcc")));
@@ -150,9 +150,9 @@ pub fn message_id(key: &str, address: Option<&str>) -> String {
 
 async fn original(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    content: &Content,
+    content: &DraftContent,
 ) -> Result<Option<Original>> {
     let Some(id) = &content.reply_to_message_id else {
         return match content.reply_mode {
@@ -170,7 +170,7 @@ async fn original(
 }
 
 /// The bytes of everything that is attached. What was given is gone with each that is decoded.
-async fn files(app: &App, asker: &Asker, given: Vec<NewAttachment>) -> Result<Vec<OutgoingFile>> {
+async fn files(app: &App, asker: &RequestContext, given: Vec<NewAttachment>) -> Result<Vec<OutgoingFile>> {
     let mut files = Vec::with_capacity(given.len());
     let mut bytes = 0;
     for (i, attachment) in given.into_iter().enumerate() {
@@ -182,7 +182,7 @@ async fn files(app: &App, asker: &Asker, given: Vec<NewAttachment>) -> Result<Ve
     Ok(files)
 }
 
-async fn file(app: &App, asker: &Asker, given: NewAttachment, field: &str) -> Result<OutgoingFile> {
+async fn file(app: &App, asker: &RequestContext, given: NewAttachment, field: &str) -> Result<OutgoingFile> {
     let mut file = OutgoingFile {
         filename: given.filename,
         content_type: given.content_type,

@@ -12,8 +12,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
-use crate::local_copy::mail::render_draft::Own;
-use crate::resources::mail::compose::{Content, Kept, MAX_HEADERS, MAX_SUBJECT};
+use crate::local_copy::mail::render_draft::DraftHostFields;
+use crate::resources::mail::compose::{DraftContent, MAX_HEADERS, MAX_SUBJECT, ReplyReference};
 
 /// Fields that an author writes.
 const WRITABLE: [&str; 14] = [
@@ -68,8 +68,8 @@ pub fn taken_metadata(input: &mut Map<String, Value>) -> Result<Option<model::re
     Ok(found)
 }
 
-pub fn own(app: &App, input: &mut Map<String, Value>, before: &Own) -> Result<Own> {
-    let own = Own {
+pub fn own(app: &App, input: &mut Map<String, Value>, before: &DraftHostFields) -> Result<DraftHostFields> {
+    let own = DraftHostFields {
         send_at: field(input, "sendAt", before.send_at)?,
         tracking: field(input, "tracking", before.tracking.clone())?,
         reply_to_message_id: field(input, "replyToMessageId", before.reply_to_message_id.clone())?,
@@ -83,10 +83,10 @@ pub fn own(app: &App, input: &mut Map<String, Value>, before: &Own) -> Result<Ow
 /// The draft with what is changed of it. Files that are not named stay.
 pub fn merged(
     message: &EmailMessage,
-    content: &crate::local_copy::mail::render_content::Content,
+    content: &crate::local_copy::mail::render_content::MessageContent,
     id: &str,
     input: &mut Map<String, Value>,
-) -> Result<Content> {
+) -> Result<DraftContent> {
     let body = content.body.clone().unwrap_or_default();
     let mut before = content_before(message, content, id);
     before.body = NewBody { text: body.text, html: body.html };
@@ -102,7 +102,7 @@ pub fn merged(
     let is_cleared = |name: &str| input.get(name).is_some_and(Value::is_null);
     let given: Vec<String> = input.keys().cloned().collect();
     let cleared: Vec<String> = given.iter().filter(|name| is_cleared(name)).cloned().collect();
-    let new: Content = typed(input)?;
+    let new: DraftContent = typed(input)?;
     let has = |name: &str| given.iter().any(|g| g == name);
     text("subject", new.subject.as_deref(), MAX_SUBJECT)?;
     for name in cleared {
@@ -129,9 +129,9 @@ fn body_over(before: &NewBody, mut fields: Map<String, Value>) -> Result<NewBody
 /// A draft as it is. Another program may have written it: what cannot be written as it stands is made fit to be, or left out.
 pub fn content_before(
     message: &EmailMessage,
-    content: &crate::local_copy::mail::render_content::Content,
+    content: &crate::local_copy::mail::render_content::MessageContent,
     id: &str,
-) -> Content {
+) -> DraftContent {
     let people = |list: &[EmailAddress]| list.iter().map(foreign::address).collect::<Vec<_>>();
     let attachment = |a: &model::email::Attachment| NewAttachment {
         attachment_ref: Some(model::email::send::AttachmentRef {
@@ -140,7 +140,7 @@ pub fn content_before(
         }),
         ..NewAttachment::default()
     };
-    Content {
+    DraftContent {
         from: people(&message.from),
         to: people(&message.to),
         cc: people(&message.cc),
@@ -151,8 +151,11 @@ pub fn content_before(
         attachments: message.attachments.iter().map(attachment).collect(),
         headers: foreign::headers(&content.headers, MAX_HEADERS),
         importance: message.importance,
-        kept: Some(Kept { in_reply_to: message.in_reply_to.clone(), references: message.references.clone() }),
-        ..Content::default()
+        kept: Some(ReplyReference {
+            in_reply_to: message.in_reply_to.clone(),
+            references: message.references.clone(),
+        }),
+        ..DraftContent::default()
     }
 }
 

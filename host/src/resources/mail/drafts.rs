@@ -17,37 +17,37 @@ use storage::log;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::draft_state::{is_being_sent, is_gone, is_open, status};
 use crate::local_copy::mail::render_content::content_of;
-use crate::local_copy::mail::render_draft::{Own, printed};
-use crate::resources::collection_items::Manner;
+use crate::local_copy::mail::render_draft::{DraftHostFields, printed};
+use crate::resources::collection_items::WriteOptions;
 use crate::resources::mail::append::{full, with_blobs};
-use crate::resources::mail::compose::{Content, compose};
+use crate::resources::mail::compose::{DraftContent, compose};
 use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
-use crate::resources::mail::filter::Fields;
+use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::{read, write};
-use crate::sending::message::Composed;
+use crate::sending::message::OutgoingMessage;
 use crate::sync::backfill;
-use crate::writes::etag::Expected;
-use crate::writes::mail::{self, Named, Told, Written};
-use crate::writes::response::{Change, place};
+use crate::writes::etag::ExpectedEtag;
+use crate::writes::mail::{self, DraftRemainder, MailResponseView, MessageKey};
+use crate::writes::response::{ResponseChange, place};
 
 /// A draft that the key may see.
-pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
-    asker.item(app, Kind::EmailDraft, id).await
+pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Item> {
+    asker.item(app, ResourceKind::EmailDraft, id).await
 }
 
 /// Writes a new draft.
 pub async fn create(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     mut input: Map<String, Value>,
     strict: bool,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let missing = || invalid(Code::MissingField, "connectionId", "connectionId is required");
     let id = match input.remove("connectionId") {
         Some(Value::String(id)) if !id.is_empty() => id,
@@ -57,26 +57,26 @@ pub async fn create(
     let connection = asker.connection(app, &id, "email.write").await?;
     backfill::ensure(app, &connection, false).await?;
     let metadata = taken_metadata(&mut input)?;
-    let own = own(app, &mut input, &Own::default())?;
-    let mut content: Content = typed(&mut input)?;
+    let own = own(app, &mut input, &DraftHostFields::default())?;
+    let mut content: DraftContent = typed(&mut input)?;
     (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
     content.is_draft = true;
     let unknown: Vec<String> = input.keys().cloned().collect();
     let warnings = merge_patch::warnings(&unknown, strict)?;
     let composed = compose(app, asker, &connection, content, &attempt.connector_key).await?;
-    let change = Change { status: 201, metadata, warnings };
-    save(app, asker, &connection, (composed, own, None, Expected::Anything), change, attempt).await
+    let change = ResponseChange { status: 201, metadata, warnings };
+    save(app, asker, &connection, (composed, own, None, ExpectedEtag::Anything), change, attempt).await
 }
 
 /// Has the provider keep it, in place of the version that it was.
 async fn save(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    (composed, own, before, expected): (Composed, Own, Option<&Item>, Expected),
-    change: Change,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    (composed, own, before, expected): (OutgoingMessage, DraftHostFields, Option<&Item>, ExpectedEtag),
+    change: ResponseChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let bytes = composed.built.with_bcc();
     let content = app.compute.run(&asker.tenant.application_id, bytes.len(), || content_of(&bytes)).await;
     let blobs = Blobs::default();
@@ -98,14 +98,18 @@ async fn save(
         (Err(e), Some(item)) => return Err(write::conflict(app, asker, connection, item, e).await),
         (Err(e), None) => return Err(e),
     };
-    let written = Written { own: own.fields(), content };
-    let told = Told::Draft { named: Named::of(before), change: change.into(), written: written.into() };
+    let written = DraftRemainder { own: own.fields(), content };
+    let told = MailResponseView::Draft {
+        named: MessageKey::of(before),
+        change: change.into(),
+        written: written.into(),
+    };
     mail::commit(app, asker, connection, mutated, as_of, told, attempt).await
 }
 
 /// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.
 async fn announce(app: &App, connection: &Connection, item: &Item, message_id: &str) -> Result<()> {
-    let place = place(connection, Kind::EmailMessage, "");
+    let place = place(connection, ResourceKind::EmailMessage, "");
     let (id, message_id) = (item.id.clone(), message_id.to_owned());
     app.db
         .write(move |tx| {
@@ -119,27 +123,32 @@ async fn announce(app: &App, connection: &Connection, item: &Item, message_id: &
 }
 
 /// One draft, with its text.
-pub async fn get(app: &App, asker: &Asker, id: &str, with_provider_data: bool) -> Result<Answer> {
+pub async fn get(
+    app: &App,
+    asker: &RequestContext,
+    id: &str,
+    with_provider_data: bool,
+) -> Result<StoredResponse> {
     let item = find(app, asker, id).await?;
     let connection = asker.connection(app, &item.connection_id, "email.read").await?;
     let (item, content) = current(app, asker, &connection, item).await?;
     let text = printed(&item, content.as_ref(), &[], with_provider_data)?;
-    Ok(Answer::ok(text).etag(&item.etag))
+    Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
 /// The draft as the provider has it. One that was sent is no longer there.
 async fn current(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: Item,
-) -> Result<(Item, Option<crate::local_copy::mail::render_content::Content>)> {
+) -> Result<(Item, Option<crate::local_copy::mail::render_content::MessageContent>)> {
     if is_gone(&item) {
         asker.reading.note(DataAge::local(Some(app.now())));
         return Ok((item, None));
     }
     let id = item.id.clone();
-    let (item, content) = match read::read(app, asker, connection, item, Fields::Full).await {
+    let (item, content) = match read::read(app, asker, connection, item, MessageFields::Full).await {
         // The provider has sent it by now, or had lost it before: what became of it the outbox is about to say.
         Err(e) if e.code() == Some(Code::NotFound) => {
             let item = find(app, asker, &id).await?;
@@ -147,7 +156,7 @@ async fn current(
         }
         read => read?,
     };
-    match item.kind == Kind::EmailDraft.as_str() {
+    match item.kind == ResourceKind::EmailDraft.as_str() {
         true => Ok((item, Some(content))),
         false => Err(not_found("draft")),
     }
@@ -156,12 +165,12 @@ async fn current(
 /// Changes a draft. The caller says which version it knows.
 pub async fn update(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
     mut input: Map<String, Value>,
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    manner: WriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let item = find(app, asker, id).await?;
     let connection = asker.connection(app, &item.connection_id, "email.write").await?;
@@ -178,7 +187,7 @@ pub async fn update(
     // What a read showed and comes back as it was is no change.
     input.retain(|name, value| shown.get(name) != Some(value));
     let metadata = taken_metadata(&mut input)?;
-    let own_before = Own {
+    let own_before = DraftHostFields {
         send_at: before.send_at,
         tracking: before.tracking.clone(),
         reply_to_message_id: before.reply_to_message_id.clone(),
@@ -198,7 +207,7 @@ pub async fn update(
     let unknown: Vec<String> = input.keys().cloned().collect();
     let warnings = merge_patch::warnings(&unknown, manner.strict)?;
     let composed = compose(app, asker, &connection, next, &attempt.connector_key).await?;
-    let change = Change { status: 200, metadata, warnings };
+    let change = ResponseChange { status: 200, metadata, warnings };
     save(app, asker, &connection, (composed, own, Some(&item), manner.expected), change, attempt).await
 }
 
@@ -215,13 +224,15 @@ fn read_only(input: &Map<String, Value>, shown: &Value) -> Result<()> {
 /// Destroys a draft.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    expected: Expected,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    expected: ExpectedEtag,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let item = match find(app, asker, id).await {
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+            return Ok(StoredResponse::no_content());
+        }
         other => other?,
     };
     if matches!(status(&item)?, DraftStatus::Scheduled | DraftStatus::Sending) {
@@ -233,10 +244,10 @@ pub async fn delete(
 /// The content of a draft, to send it.
 pub async fn to_send(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: Item,
-) -> Result<(Item, Content, Own)> {
+) -> Result<(Item, DraftContent, DraftHostFields)> {
     let (item, content) = current(app, asker, connection, item).await?;
     is_open(&item)?;
     let content = content.ok_or_else(|| Error::from(anyhow::anyhow!("a draft without content")))?;
@@ -248,7 +259,7 @@ pub async fn to_send(
         return Err(refuse(Code::PayloadTooLarge, "the draft's text is too long to be sent from here"));
     }
     next.body = NewBody { text: body.text, html: body.html };
-    let own = Own {
+    let own = DraftHostFields {
         send_at: draft.send_at,
         tracking: draft.tracking,
         reply_to_message_id: draft.reply_to_message_id,

@@ -8,7 +8,7 @@ use text::folding::search_key;
 
 /// What to list. It is part of what a cursor is bound to.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Query {
+pub struct MailQuery {
     pub connection_id: Option<String>,
     pub folder_id: Option<String>,
     pub label_id: Option<String>,
@@ -30,7 +30,7 @@ pub struct Query {
     pub drafts: bool,
     /// These select nothing: a cursor goes with or without.
     #[serde(skip)]
-    pub fields: Fields,
+    pub fields: MessageFields,
     #[serde(skip)]
     pub with_images: bool,
     #[serde(skip)]
@@ -49,10 +49,10 @@ struct People {
 }
 
 /// The filters on people and subject, folded.
-pub struct Narrow(Vec<(&'static str, String)>);
+pub struct FoldedFilter(Vec<(&'static str, String)>);
 
-impl Narrow {
-    pub fn of(query: &Query) -> Self {
+impl FoldedFilter {
+    pub fn of(query: &MailQuery) -> Self {
         let fields = [
             ("from", &query.from),
             ("to", &query.to),
@@ -64,7 +64,7 @@ impl Narrow {
         let folded = |(name, text): (&'static str, &Option<String>)| {
             Some((name, search_key(text.as_deref()?.trim()))).filter(|(_, text)| !text.is_empty())
         };
-        Narrow(fields.into_iter().filter_map(folded).collect())
+        FoldedFilter(fields.into_iter().filter_map(folded).collect())
     }
 
     // Contract silent: whether addresses must be equal. They match where the text occurs in address or name, without regard to
@@ -99,7 +99,7 @@ impl Narrow {
 }
 
 /// Which bits a query asks for: the mask, and what they are.
-pub fn bits(query: &Query) -> (i64, i64) {
+pub fn bits(query: &MailQuery) -> (i64, i64) {
     let wanted = [
         (query.unread, flag::UNREAD),
         (query.starred, flag::STARRED),
@@ -113,7 +113,7 @@ pub fn bits(query: &Query) -> (i64, i64) {
 }
 
 /// Whether a message is in all the places that a query names; rows were found by one of them.
-pub fn is_in(query: &Query, body: &str) -> Result<bool> {
+pub fn is_in(query: &MailQuery, body: &str) -> Result<bool> {
     let named = [&query.folder_id, &query.label_id, &query.thread_id];
     if named.iter().filter(|n| n.is_some()).count() < 2 {
         return Ok(true);
@@ -131,7 +131,7 @@ pub fn is_in(query: &Query, body: &str) -> Result<bool> {
 
 /// How much of a message is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fields {
+pub enum MessageFields {
     #[default]
     Summary,
     Headers,

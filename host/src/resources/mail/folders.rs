@@ -8,9 +8,9 @@ use storage::items::{self, Item};
 use storage::mail;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::normalize::Aside;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::render;
 use crate::resources::mail::list;
 use crate::resources::readable::readable_connections;
@@ -19,8 +19,8 @@ use crate::sync::backfill;
 /// A page of them in id order. Without a connection: of every connection that the key may read mail of.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    kind: Kind,
+    asker: &RequestContext,
+    kind: ResourceKind,
     connection_id: Option<&str>,
     (after_id, limit): (&str, i64),
 ) -> Result<Vec<Item>> {
@@ -52,7 +52,7 @@ pub async fn list(
 
 /// Folders or labels as they are shown. Where the provider does not count, the copy is counted, once it is whole.
 pub async fn printed(app: &App, items: &[Item], with_provider_data: bool) -> Result<Vec<String>> {
-    let told = |item: &Item| Aside::of(item.aside.as_deref()).counts.unwrap_or_default();
+    let told = |item: &Item| MessageSideData::of(item.aside.as_deref()).counts.unwrap_or_default();
     let counted = items.iter().filter(|item| told(item).0.is_none());
     let mut whole: HashMap<&str, bool> = HashMap::new();
     let mut ids = Vec::new();

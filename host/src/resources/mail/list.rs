@@ -12,18 +12,18 @@ use storage::mail::{Filter, Found, MAX_WORDS, Seen};
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::page_cache::Room;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::normalize::Aside;
+use crate::app::page_cache::PageBudget;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::mail::threads;
 use crate::local_copy::render;
 use crate::local_copy::search_text::words;
-use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
-use crate::resources::mail::list_place::{Opened, Place, Row};
+use crate::resources::mail::filter::{FoldedFilter, MailQuery, bits, is_in};
+use crate::resources::mail::list_place::{MailAccounts, MailListPosition, MailRow};
 use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
-use crate::sync::backfill::{self, Covered};
-use crate::writes::provider_records::Wanted;
+use crate::sync::backfill::{self, BackfillCoverage};
+use crate::writes::provider_records::MessageToFetch;
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: i64 = 20_000;
@@ -33,14 +33,16 @@ pub const PATIENCE: Duration = Duration::from_secs(15);
 const CONCURRENT: usize = 8;
 
 /// Finds out what the query is about, and that it may be read.
-pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Opened> {
+pub async fn open(app: &App, asker: &RequestContext, query: &MailQuery) -> Result<MailAccounts> {
     let mut connection = None;
     if let Some(id) = &query.connection_id {
         connection = Some(asker.connection(app, id, "email.read").await?);
     }
     let mut place_id = None;
-    let named =
-        [(Kind::EmailFolder, "folder_id", &query.folder_id), (Kind::EmailLabel, "label_id", &query.label_id)];
+    let named = [
+        (ResourceKind::EmailFolder, "folder_id", &query.folder_id),
+        (ResourceKind::EmailLabel, "label_id", &query.label_id),
+    ];
     for (kind, field, id) in named {
         let Some(id) = id else { continue };
         let item = asker.item(app, kind, id).await.map_err(|e| match e.code() {
@@ -61,20 +63,20 @@ pub async fn open(app: &App, asker: &Asker, query: &Query) -> Result<Opened> {
     }
     let connections = match connection {
         Some(connection) => vec![connection],
-        None => readable_connections(app, asker, Kind::EmailMessage).await?,
+        None => readable_connections(app, asker, ResourceKind::EmailMessage).await?,
     };
     let whole = || match connections.as_slice() {
         [one] if query.connection_id.is_some() => one.id.clone(),
         _ => asker.tenant.application_id.clone(),
     };
     let place_id = place_id.unwrap_or_else(whole);
-    Ok(Opened { connections, place_id })
+    Ok(MailAccounts { connections, place_id })
 }
 
 /// What the query names must be of one connection.
 async fn owned(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &mut Option<Connection>,
     owner: &str,
     field: &str,
@@ -90,7 +92,7 @@ async fn owned(
 }
 
 /// Sees to it that the newest messages are there, and notes how old they are.
-pub async fn freshen(app: &App, asker: &Asker, opened: &Opened) -> Result<()> {
+pub async fn freshen(app: &App, asker: &RequestContext, opened: &MailAccounts) -> Result<()> {
     match opened.connections.as_slice() {
         [connection] => {
             asker.reading.note(backfill::refresh(app, connection, asker.no_cache).await?);
@@ -101,7 +103,7 @@ pub async fn freshen(app: &App, asker: &Asker, opened: &Opened) -> Result<()> {
 }
 
 /// The same of several mailboxes. One that does not answer is shown as it was, and the answer tells of it.
-pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) -> Result<()> {
+pub async fn freshen_each(app: &App, asker: &RequestContext, connections: &[Connection]) -> Result<()> {
     let freshened = connections.iter().cloned().map(|connection| {
         let (app, asker) = (app.clone(), asker.clone());
         async move {
@@ -113,7 +115,7 @@ pub async fn freshen_each(app: &App, asker: &Asker, connections: &[Connection]) 
                 Err(e) => e,
             };
             missed(&asker, &connection, &e);
-            let is_unknown = backfill::covered(&app, &connection).await? == Covered::Nothing;
+            let is_unknown = backfill::covered(&app, &connection).await? == BackfillCoverage::Nothing;
             Ok::<_, Error>(Some(e).filter(|_| is_unknown))
         }
         .boxed()
@@ -135,25 +137,25 @@ fn other_source() -> Error {
 /// Off the local copy.
 pub async fn local(
     app: &App,
-    asker: &Asker,
-    query: &Query,
-    opened: &Opened,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<Row>, Option<Place>)> {
+    asker: &RequestContext,
+    query: &MailQuery,
+    opened: &MailAccounts,
+    (after, limit): (Option<MailListPosition>, i64),
+) -> Result<(Vec<MailRow>, Option<MailListPosition>)> {
     let mut before = match after {
         None => (i64::MAX, String::new()),
-        Some(Place::Before(at, id)) => (at, id),
-        Some(Place::Search(_) | Place::Within { .. }) => return Err(other_source()),
+        Some(MailListPosition::Before(at, id)) => (at, id),
+        Some(MailListPosition::Search(_) | MailListPosition::Within { .. }) => return Err(other_source()),
     };
     freshen(app, asker, opened).await?;
-    let narrow = Narrow::of(query);
+    let narrow = FoldedFilter::of(query);
     let mut looked_for = words(query.q.as_deref())?;
     looked_for.extend(narrow.words());
     looked_for.truncate(MAX_WORDS);
     let (mask, flags) = bits(query);
     let deadline = tokio::time::Instant::now() + PATIENCE;
-    let mut rows: Vec<Row> = Vec::new();
-    let mut room = Room::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut rows: Vec<MailRow> = Vec::new();
+    let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
     loop {
         let bound = bound(app, asker, &opened.connections).await?;
         let filter = Filter {
@@ -163,7 +165,7 @@ pub async fn local(
             mask,
             flags,
             words: &looked_for,
-            kind: if query.drafts { Kind::EmailDraft.as_str() } else { "" },
+            kind: if query.drafts { ResourceKind::EmailDraft.as_str() } else { "" },
             before: (0, ""),
             limit: 0,
         };
@@ -171,7 +173,7 @@ pub async fn local(
         let (found, place) = scan(app, asker, (query, opened), &filter, &narrow, from).await?;
         rows.extend(found);
         if let Some(place) = place {
-            return Ok((rows, Some(Place::Before(place.0, place.1))));
+            return Ok((rows, Some(MailListPosition::Before(place.0, place.1))));
         }
         if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
             return Ok((rows, None));
@@ -181,7 +183,7 @@ pub async fn local(
         before = before.min((bound, String::new()));
         let is_late = tokio::time::Instant::now() >= deadline;
         if before.0 != i64::MAX && (is_late || !rows.is_empty()) {
-            return Ok((rows, Some(Place::Before(before.0, before.1))));
+            return Ok((rows, Some(MailListPosition::Before(before.0, before.1))));
         }
         further(app, asker, &opened.connections).await?;
         asker.reading.note(DataAge::provider(Some(app.now())));
@@ -189,40 +191,40 @@ pub async fn local(
 }
 
 /// Whether a list over several mailboxes goes on without this one: the answer tells that it is missing.
-fn is_left_out(asker: &Asker, connections: &[Connection], connection: &Connection) -> bool {
+fn is_left_out(asker: &RequestContext, connections: &[Connection], connection: &Connection) -> bool {
     connections.len() > 1 && asker.reading.misses(&connection.id)
 }
 
 /// How far back all of these have been read, ms; the least time where they are here whole.
-pub async fn bound(app: &App, asker: &Asker, connections: &[Connection]) -> Result<i64> {
+pub async fn bound(app: &App, asker: &RequestContext, connections: &[Connection]) -> Result<i64> {
     let mut bound = i64::MIN;
     for connection in connections {
         if is_left_out(asker, connections, connection) {
             continue;
         }
         bound = bound.max(match backfill::covered(app, connection).await? {
-            Covered::Whole => i64::MIN,
-            Covered::Since(at) => at,
-            Covered::Nothing if connections.len() == 1 => i64::MAX,
+            BackfillCoverage::Whole => i64::MIN,
+            BackfillCoverage::Since(at) => at,
+            BackfillCoverage::Nothing if connections.len() == 1 => i64::MAX,
             // One of many that could not be read at all hides nothing.
-            Covered::Nothing => i64::MIN,
+            BackfillCoverage::Nothing => i64::MIN,
         });
     }
     Ok(bound)
 }
 
 /// Waits for the one that has got least far. Of several, one that does not answer is left out from then on, and the answer tells of it.
-pub async fn further(app: &App, asker: &Asker, connections: &[Connection]) -> Result<()> {
-    let mut least: Option<(i64, &Connection, Covered)> = None;
+pub async fn further(app: &App, asker: &RequestContext, connections: &[Connection]) -> Result<()> {
+    let mut least: Option<(i64, &Connection, BackfillCoverage)> = None;
     for connection in connections {
         if is_left_out(asker, connections, connection) {
             continue;
         }
         let covered = backfill::covered(app, connection).await?;
         let at = match covered {
-            Covered::Whole => continue,
-            Covered::Since(at) => at,
-            Covered::Nothing => i64::MAX,
+            BackfillCoverage::Whole => continue,
+            BackfillCoverage::Since(at) => at,
+            BackfillCoverage::Nothing => i64::MAX,
         };
         if least.as_ref().is_none_or(|(most, ..)| at > *most) {
             least = Some((at, connection, covered));
@@ -242,12 +244,12 @@ pub async fn further(app: &App, asker: &Asker, connections: &[Connection]) -> Re
 /// The next rows within what is here; the place of the last one if there may be more.
 async fn scan(
     app: &App,
-    asker: &Asker,
-    (query, opened): (&Query, &Opened),
+    asker: &RequestContext,
+    (query, opened): (&MailQuery, &MailAccounts),
     filter: &Filter<'_>,
-    narrow: &Narrow,
-    (mut before, room): ((i64, String), &mut Room),
-) -> Result<(Vec<Row>, Option<(i64, String)>)> {
+    narrow: &FoldedFilter,
+    (mut before, room): ((i64, String), &mut PageBudget),
+) -> Result<(Vec<MailRow>, Option<(i64, String)>)> {
     let mut rows = Vec::new();
     let mut scanned = 0;
     // One more than wanted tells whether anything comes after.
@@ -292,7 +294,13 @@ async fn scan(
     }
 }
 
-fn admits(asker: &Asker, query: &Query, opened: &Opened, narrow: &Narrow, found: &Found<'_>) -> Result<bool> {
+fn admits(
+    asker: &RequestContext,
+    query: &MailQuery,
+    opened: &MailAccounts,
+    narrow: &FoldedFilter,
+    found: &Found<'_>,
+) -> Result<bool> {
     let shown = &found.shown;
     if !asker.may_use(shown.connection_id) || !opened.connections.iter().any(|c| c.id == shown.connection_id)
     {
@@ -301,17 +309,17 @@ fn admits(asker: &Asker, query: &Query, opened: &Opened, narrow: &Narrow, found:
     Ok(is_in(query, shown.body)? && narrow.admits(shown.body)?)
 }
 
-fn row(found: &Found<'_>, sort_at: i64, with_provider_data: bool) -> Row {
-    Row {
-        place: Place::Before(sort_at, found.shown.id.to_owned()),
+fn row(found: &Found<'_>, sort_at: i64, with_provider_data: bool) -> MailRow {
+    MailRow {
+        place: MailListPosition::Before(sort_at, found.shown.id.to_owned()),
         id: found.shown.id.to_owned(),
         at: found.shown.sort_at,
         text: render::shown(&found.shown, &[], with_provider_data),
-        wanted: Wanted {
+        wanted: MessageToFetch {
             id: found.shown.id.to_owned(),
             connection_id: found.shown.connection_id.to_owned(),
             source_id: found.source_id.to_owned(),
-            hint: Aside::of(found.aside).hint,
+            hint: MessageSideData::of(found.aside).hint,
         },
     }
 }

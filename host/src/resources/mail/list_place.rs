@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use storage::connections::Connection;
 
-use crate::writes::provider_records::Wanted;
+use crate::writes::provider_records::MessageToFetch;
 
 /// A place in a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Place {
+pub enum MailListPosition {
     /// After the message that was received then (ms) and has this id; with an empty id, before that time.
     #[serde(rename = "t")]
     Before(i64, String),
@@ -21,17 +21,17 @@ pub enum Place {
 }
 
 /// A message of a page.
-pub struct Row {
+pub struct MailRow {
     pub id: String,
     pub at: i64,
     pub text: String,
-    pub wanted: Wanted,
+    pub wanted: MessageToFetch,
     /// Where the list goes on after it.
-    pub place: Place,
+    pub place: MailListPosition,
 }
 
 /// Whose mail is listed.
-pub struct Opened {
+pub struct MailAccounts {
     /// One, or all that the key may use.
     pub connections: Vec<Connection>,
     /// The narrowest place that the query names.

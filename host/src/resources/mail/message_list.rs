@@ -3,25 +3,25 @@
 use base::error::Result;
 
 use crate::app::App;
-use crate::connections::request_context::Asker;
-use crate::resources::mail::filter::Query;
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::filter::MailQuery;
 use crate::resources::mail::list::{local, open};
-use crate::resources::mail::list_place::Place;
+use crate::resources::mail::list_place::MailListPosition;
 use crate::resources::mail::{bodies, search};
 
 /// A page, and where the next begins.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    query: &Query,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<String>, Option<Place>)> {
+    asker: &RequestContext,
+    query: &MailQuery,
+    (after, limit): (Option<MailListPosition>, i64),
+) -> Result<(Vec<String>, Option<MailListPosition>)> {
     let opened = open(app, asker, query).await?;
     let (rows, place) = match (&query.native_query, &query.q, &after) {
         (None, None, _) => local(app, asker, query, &opened, (after, limit)).await?,
         _ => search::list(app, asker, query, &opened, (after, limit)).await?,
     };
-    let places: Vec<Place> = rows.iter().map(|row| row.place.clone()).collect();
+    let places: Vec<MailListPosition> = rows.iter().map(|row| row.place.clone()).collect();
     let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;
     // What had no room begins the next page.
     let place = match texts.len() < places.len() {

@@ -6,52 +6,54 @@ use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::render_content::{Content, content_of};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::render_content::{MessageContent, content_of};
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::render;
 use crate::resources::mail::bodies::{self, MAX_BODY};
-use crate::resources::mail::filter::Fields;
+use crate::resources::mail::filter::MessageFields;
 use crate::sync::backfill;
 use crate::writes::provider_records::wanted;
 use crate::writes::reconcile::gone;
 
 /// How a message is to be shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Shown {
-    pub fields: Fields,
+pub struct ReadOptions {
+    pub fields: MessageFields,
     /// Remote pictures too.
     pub with_images: bool,
     pub with_provider_data: bool,
 }
 
 /// A message or draft that the key may see. A draft is a message too: its id is good here.
-pub async fn find(app: &App, asker: &Asker, id: &str) -> Result<Item> {
+pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Item> {
     let missing = || not_found("message");
     if !base::ids::is_plausible(id) {
         return Err(missing());
     }
     let found = items::any(app.db.resources(), &asker.tenant, id).await?;
-    let is_message = |i: &Item| i.kind == Kind::EmailMessage.as_str() || i.kind == Kind::EmailDraft.as_str();
+    let is_message = |i: &Item| {
+        i.kind == ResourceKind::EmailMessage.as_str() || i.kind == ResourceKind::EmailDraft.as_str()
+    };
     found.filter(|i| is_message(i) && asker.may_use(&i.connection_id)).ok_or_else(missing)
 }
 
 /// The same with its connection, on which this scope must have been granted.
-pub async fn open(app: &App, asker: &Asker, id: &str, scope: &str) -> Result<(Connection, Item)> {
+pub async fn open(app: &App, asker: &RequestContext, id: &str, scope: &str) -> Result<(Connection, Item)> {
     let item = find(app, asker, id).await?;
     let connection = asker.connection(app, &item.connection_id, scope).await?;
     Ok((connection, item))
 }
 
 /// A message as it is shown.
-pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Answer> {
+pub async fn get(app: &App, asker: &RequestContext, id: &str, shown: ReadOptions) -> Result<StoredResponse> {
     let (connection, item) = open(app, asker, id, "email.read").await?;
-    if shown.fields == Fields::Summary {
+    if shown.fields == MessageFields::Summary {
         asker.reading.note(backfill::refresh(app, &connection, asker.no_cache).await?);
         let item = find(app, asker, id).await?;
-        return Ok(Answer::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
+        return Ok(StoredResponse::ok(render::item(&item, &[], shown.with_provider_data)).etag(&item.etag));
     }
     let (item, content) = match is_only_here(&item.source_id) {
         true => {
@@ -63,14 +65,14 @@ pub async fn get(app: &App, asker: &Asker, id: &str, shown: Shown) -> Result<Ans
     };
     let text = render::item(&item, &[], shown.with_provider_data);
     let text = bodies::shown(app, &asker.tenant, &text, content, shown.with_images).await?;
-    Ok(Answer::ok(text).etag(&item.etag))
+    Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
 /// The text of a message that is on its way. Of one that was sent without a copy there is none.
-async fn outgoing(app: &App, asker: &Asker, item: &Item) -> Result<Content> {
+async fn outgoing(app: &App, asker: &RequestContext, item: &Item) -> Result<MessageContent> {
     let pieces = storage::outbox::pieces(app.db.reader(), &item.id).await?;
     Ok(match pieces.is_empty() {
-        true => Content::default(),
+        true => MessageContent::default(),
         false => {
             let bytes = pieces.iter().map(String::len).sum();
             let read = || content_of(pieces.concat().as_bytes());
@@ -82,11 +84,11 @@ async fn outgoing(app: &App, asker: &Asker, item: &Item) -> Result<Content> {
 /// A message with what is not kept of it. What the provider says of it otherwise is kept.
 pub async fn read(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: Item,
-    fields: Fields,
-) -> Result<(Item, Content)> {
+    fields: MessageFields,
+) -> Result<(Item, MessageContent)> {
     let as_of = crate::writes::store_read::now(app, asker).await?;
     let wanted = [wanted(&item)];
     let asked = bodies::ask(app, asker, connection, &wanted, fields, MAX_BODY).await;

@@ -11,9 +11,9 @@ use model::email::{EmailAddress, EmailBody, EmailMessage};
 use storage::connections::Connection;
 
 use crate::app::App;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::resources::mail::files::{taken, within};
-use crate::resources::mail::filter::Fields;
+use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::{attachments, read};
 use crate::sending::message::Original;
 
@@ -23,7 +23,7 @@ const MAX_QUOTED: usize = 512 << 10;
 /// What follows from the message that is answered. Recipients come from the caller alone, unless it is for all.
 pub async fn answer(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     original: &Original,
     outgoing: &mut Outgoing,
@@ -97,13 +97,14 @@ fn everybody(connection: &Connection, message: &EmailMessage, outgoing: &mut Out
 /// Adds the original below what the caller wrote, and its files.
 async fn forward(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     original: &Original,
     message: &EmailMessage,
     outgoing: &mut Outgoing,
 ) -> Result<()> {
-    let (item, content) = read::read(app, asker, connection, original.item.clone(), Fields::Full).await?;
+    let (item, content) =
+        read::read(app, asker, connection, original.item.clone(), MessageFields::Full).await?;
     let body = content.body.unwrap_or_default();
     compute::at_once(bytes_of(&body), || quote(message, body, outgoing));
     let mut bytes: usize = outgoing.attachments.iter().map(|f| f.content.len()).sum();

@@ -9,28 +9,28 @@ use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::resource_kind::Kind;
-use crate::connections::call::{self, Op, Options, Reply};
-use crate::connections::call_target::Target;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::call::{self, CallOptions, Op, Reply};
+use crate::connections::call_target::CallTarget;
 use crate::connections::provider_call::failed;
-use crate::connections::request_context::Asker;
-use crate::local_copy::mail::normalize::Aside;
+use crate::connections::request_context::RequestContext;
+use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::render;
-use crate::resources::mail::filter::{Narrow, Query, bits, is_in};
+use crate::resources::mail::filter::{FoldedFilter, MailQuery, bits, is_in};
 use crate::resources::mail::list::local;
-use crate::resources::mail::list_place::{Opened, Place, Row};
+use crate::resources::mail::list_place::{MailAccounts, MailListPosition, MailRow};
 use crate::sync::backfill;
-use crate::writes::provider_records::Wanted;
+use crate::writes::provider_records::MessageToFetch;
 
 /// A page of what the provider finds. Where it cannot search, the local copy is: that refuses the cursor of a search that another connector
 /// began.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    query: &Query,
-    opened: &Opened,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<Row>, Option<Place>)> {
+    asker: &RequestContext,
+    query: &MailQuery,
+    opened: &MailAccounts,
+    (after, limit): (Option<MailListPosition>, i64),
+) -> Result<(Vec<MailRow>, Option<MailListPosition>)> {
     check(query)?;
     let [connection] = opened.connections.as_slice() else {
         // Contract silent: `q` over several mailboxes. What the copies hold is searched: subjects, people, snippets, files.
@@ -45,9 +45,9 @@ pub async fn list(
     // What is asked of the connector: the page that was begun, where one was, whatever number of its messages is wanted now.
     let (cursor, last_shown, most) = match after.clone() {
         // It was the copy that was searched.
-        Some(Place::Before(..)) => return local(app, asker, query, opened, (after, limit)).await,
-        Some(Place::Search(cursor)) => (Some(cursor), None, limit),
-        Some(Place::Within { cursor, id, at, limit }) => (cursor, Some((id, at)), limit),
+        Some(MailListPosition::Before(..)) => return local(app, asker, query, opened, (after, limit)).await,
+        Some(MailListPosition::Search(cursor)) => (Some(cursor), None, limit),
+        Some(MailListPosition::Within { cursor, id, at, limit }) => (cursor, Some((id, at)), limit),
         None => (None, None, limit),
     };
     // Folders first: what is found names them.
@@ -67,16 +67,16 @@ pub async fn list(
         Some(kept) => kept,
         None => items::of_sources(app.db.reader(), &asker.tenant, &connection.id, &names).await?,
     };
-    let narrow = Narrow::of(query);
+    let narrow = FoldedFilter::of(query);
     let (mask, flags) = bits(query);
     let mut rows = Vec::new();
     for item in found {
         let is_listed =
             item.flags & mask == flags && is_in(query, &item.body)? && narrow.admits(&item.body)?;
-        let is_kind = !query.drafts || item.kind == Kind::EmailDraft.as_str();
+        let is_kind = !query.drafts || item.kind == ResourceKind::EmailDraft.as_str();
         if is_listed && is_kind {
             let (cursor, id, at) = (cursor.clone(), item.id.clone(), rows.len());
-            let place = Place::Within { cursor, id, at, limit: most };
+            let place = MailListPosition::Within { cursor, id, at, limit: most };
             rows.push(row(&item, place, query.with_provider_data));
         }
     }
@@ -92,10 +92,10 @@ pub async fn list(
         }
     }
     let next = reply.cursor.filter(|next| reply.more && Some(next) != cursor.as_ref());
-    Ok((rows, next.map(Place::Search)))
+    Ok((rows, next.map(MailListPosition::Search)))
 }
 
-fn check(query: &Query) -> Result<()> {
+fn check(query: &MailQuery) -> Result<()> {
     if query.native_query.is_some() && query.q.is_some() {
         let message = "q and native_query are two ways to ask: use one";
         return Err(invalid(Code::ConflictingFields, "native_query", message));
@@ -105,15 +105,15 @@ fn check(query: &Query) -> Result<()> {
 
 async fn ask(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     args: &MessageSearch,
     cursor: Option<String>,
 ) -> Result<Reply<Sources>, runtime::Error> {
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name: "messages.search" };
-    let options = Options { cursor, request_id: asker.request_id.clone(), ..Options::default() };
-    let target =
-        Target::of(app, connection).map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+    let options = CallOptions { cursor, request_id: asker.request_id.clone(), ..CallOptions::default() };
+    let target = CallTarget::of(app, connection)
+        .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
     let asked = app.now();
     let reply = call::run(app, &target, op, args, options).await?;
     asker.reading.note(DataAge::provider(Some(asked)));
@@ -121,7 +121,12 @@ async fn ask(
 }
 
 /// The query as the connector gets it: with the provider's names.
-async fn arguments(app: &App, asker: &Asker, query: &Query, limit: i64) -> Result<MessageSearch> {
+async fn arguments(
+    app: &App,
+    asker: &RequestContext,
+    query: &MailQuery,
+    limit: i64,
+) -> Result<MessageSearch> {
     let mut args = MessageSearch {
         text: query.q.clone(),
         native_query: query.native_query.clone(),
@@ -136,8 +141,8 @@ async fn arguments(app: &App, asker: &Asker, query: &Query, limit: i64) -> Resul
         return Err(refuse(Code::InvalidParameter, "q must have at least one word"));
     }
     for (kind, id, into) in [
-        (Kind::EmailFolder, &query.folder_id, &mut args.folder),
-        (Kind::EmailLabel, &query.label_id, &mut args.label),
+        (ResourceKind::EmailFolder, &query.folder_id, &mut args.folder),
+        (ResourceKind::EmailLabel, &query.label_id, &mut args.label),
     ] {
         if let Some(id) = id {
             *into = Some(asker.item(app, kind, id).await?.external_id);
@@ -146,17 +151,17 @@ async fn arguments(app: &App, asker: &Asker, query: &Query, limit: i64) -> Resul
     Ok(args)
 }
 
-fn row(item: &Item, place: Place, with_provider_data: bool) -> Row {
-    Row {
+fn row(item: &Item, place: MailListPosition, with_provider_data: bool) -> MailRow {
+    MailRow {
         place,
         id: item.id.clone(),
         at: item.sort_at,
         text: render::item(item, &[], with_provider_data),
-        wanted: Wanted {
+        wanted: MessageToFetch {
             id: item.id.clone(),
             connection_id: item.connection_id.clone(),
             source_id: item.source_id.clone(),
-            hint: Aside::of(item.aside.as_deref()).hint,
+            hint: MessageSideData::of(item.aside.as_deref()).hint,
         },
     }
 }

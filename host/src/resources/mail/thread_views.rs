@@ -13,15 +13,15 @@ use storage::mail as table;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
-use crate::app::page_cache::Room;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::page_cache::PageBudget;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::threads;
 use crate::local_copy::render;
-use crate::resources::mail::filter::{self, Query};
+use crate::resources::mail::filter::{self, MailQuery};
 use crate::resources::mail::list;
-use crate::resources::mail::list_place::Opened;
+use crate::resources::mail::list_place::MailAccounts;
 use crate::sync::backfill;
 
 /// Threads that one page looks at when a filter drops most of them; the page may then be short.
@@ -31,7 +31,7 @@ const PARTICIPANTS: usize = 100;
 
 /// A place in a list of threads.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Place {
+pub struct ThreadListPosition {
     #[serde(rename = "t")]
     pub at: i64,
     #[serde(rename = "i")]
@@ -39,7 +39,7 @@ pub struct Place {
 }
 
 /// One thread; the old id of one that was merged shows the one that it is part of now.
-pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
+pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredResponse> {
     let thread = threads::find(app, asker, id).await?;
     let connection = asker.connection(app, &thread.connection_id, "email.read").await?;
     asker.reading.note(backfill::refresh(app, &connection, asker.no_cache).await?);
@@ -49,35 +49,35 @@ pub async fn get(app: &App, asker: &Asker, id: &str) -> Result<Answer> {
     let messages = found.remove(&thread.id).ok_or_else(|| not_found("thread"))?;
     let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
     let (text, etag) = printed(own, id, &messages)?;
-    Ok(Answer::ok(text).etag(&etag))
+    Ok(StoredResponse::ok(text).etag(&etag))
 }
 
 /// A page of threads while it is put together.
-struct Page {
+struct ThreadPage {
     texts: Vec<String>,
-    room: Room,
+    room: PageBudget,
     /// Threads that were looked at.
     scanned: usize,
     /// Where the list goes on.
-    place: Place,
+    place: ThreadListPosition,
 }
 
 /// A page of threads by their newest message. While a mailbox is read for the first time the list goes as far back as the copy does, as the
 /// list of messages: a page may then be short, and its cursor goes on where the copy ended.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    query: &Query,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<String>, Option<Place>)> {
+    asker: &RequestContext,
+    query: &MailQuery,
+    (after, limit): (Option<ThreadListPosition>, i64),
+) -> Result<(Vec<String>, Option<ThreadListPosition>)> {
     let opened = list::open(app, asker, query).await?;
     list::freshen(app, asker, &opened).await?;
     let deadline = tokio::time::Instant::now() + list::PATIENCE;
-    let mut page = Page {
+    let mut page = ThreadPage {
         texts: Vec::new(),
-        room: Room::new(usize::try_from(limit).unwrap_or(usize::MAX)),
+        room: PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX)),
         scanned: 0,
-        place: after.unwrap_or(Place { at: i64::MAX, id: String::new() }),
+        place: after.unwrap_or(ThreadListPosition { at: i64::MAX, id: String::new() }),
     };
     loop {
         let bound = list::bound(app, asker, &opened.connections).await?;
@@ -89,7 +89,7 @@ pub async fn list(
         }
         // The copy ends here. What was found is shown; with nothing to show the list waits.
         if (bound, "") < (page.place.at, page.place.id.as_str()) {
-            page.place = Place { at: bound, id: String::new() };
+            page.place = ThreadListPosition { at: bound, id: String::new() };
         }
         let is_late = tokio::time::Instant::now() >= deadline;
         if page.place.at != i64::MAX && (is_late || !page.texts.is_empty()) {
@@ -104,10 +104,10 @@ pub async fn list(
 /// as one page may.
 async fn fill(
     app: &App,
-    asker: &Asker,
-    (query, opened): (&Query, &Opened),
+    asker: &RequestContext,
+    (query, opened): (&MailQuery, &MailAccounts),
     (bound, limit): (i64, i64),
-    page: &mut Page,
+    page: &mut ThreadPage,
 ) -> Result<bool> {
     let connection_id = match opened.connections.as_slice() {
         [one] => one.id.as_str(),
@@ -139,7 +139,7 @@ async fn fill(
                 }
                 page.texts.push(text);
             }
-            page.place = Place { at: thread.latest_at, id: thread.id };
+            page.place = ThreadListPosition { at: thread.latest_at, id: thread.id };
         }
         if is_end {
             return Ok(false);
@@ -151,9 +151,9 @@ async fn fill(
 }
 
 /// A thread is listed when one of its messages is what is asked for.
-fn is_listed(query: &Query, messages: &[Item]) -> Result<bool> {
+fn is_listed(query: &MailQuery, messages: &[Item]) -> Result<bool> {
     let (mask, flags) = filter::bits(query);
-    let narrow = filter::Narrow::of(query);
+    let narrow = filter::FoldedFilter::of(query);
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "camelCase", default)]
     struct Places {
@@ -210,7 +210,7 @@ fn summary(items: &[Item]) -> Result<EmailThread> {
     let mut seen: HashMap<String, usize> = HashMap::new();
     for item in items {
         let message: EmailMessage = serde_json::from_str(&item.body)?;
-        let is_draft = item.kind == Kind::EmailDraft.as_str();
+        let is_draft = item.kind == ResourceKind::EmailDraft.as_str();
         match is_draft {
             true => thread.draft_ids.push(item.id.clone()),
             false => thread.message_ids.push(item.id.clone()),

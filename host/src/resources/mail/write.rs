@@ -17,23 +17,23 @@ use storage::items::Item;
 use storage::log;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::provider_call::mutate;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::render;
-use crate::resources::collection_items::Manner;
+use crate::resources::collection_items::WriteOptions;
 use crate::resources::mail::bodies;
-use crate::resources::mail::filter::Fields;
+use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::read::{self, find, open};
 use crate::sending::cancel;
 use crate::sync::backfill;
-use crate::writes::etag::{Expected, stale};
-use crate::writes::mail::{self, Told};
+use crate::writes::etag::{ExpectedEtag, stale};
+use crate::writes::mail::{self, MailResponseView};
 use crate::writes::provider_records::reference;
 use crate::writes::reconcile::gone;
-use crate::writes::response::Change;
+use crate::writes::response::ResponseChange;
 
 /// Fields that a caller changes.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
@@ -43,7 +43,7 @@ const MANY: usize = 100;
 const KEYWORD: usize = 100;
 
 /// Changes that are no fields.
-struct Moves {
+struct MessageMoves {
     add_label_ids: Vec<String>,
     remove_label_ids: Vec<String>,
     add_keywords: Vec<String>,
@@ -53,12 +53,12 @@ struct Moves {
 /// Changes flags, folders, labels, keywords and metadata.
 pub async fn update(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
     mut input: Map<String, Value>,
-    manner: Manner,
-    attempt: &Attempt,
-) -> Result<Answer> {
+    manner: WriteOptions,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = current(app, asker, id, attempt.resumed).await?;
     if is_only_here(&item.source_id) && input.keys().any(|name| name != "metadata") {
@@ -78,7 +78,7 @@ pub async fn update(
     drop_equal(&mut input, &printed);
     let write = merge_patch::over(&before, &printed, input, &read_only)?;
     let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
-    let change = Change { status: 200, metadata: write.metadata, warnings };
+    let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     let mut args = MessageUpdate {
         message: reference(&item),
         if_match: manner.expected.provider_etag(&item),
@@ -93,7 +93,7 @@ pub async fn update(
     if !(attempt.resumed && is_same) {
         manner.expected.check(&item.etag)?;
     }
-    let told = Told::item(Some(&item), change);
+    let told = MailResponseView::item(Some(&item), change);
     if is_same {
         return mail::nothing(app, &connection, told, attempt).await;
     }
@@ -106,7 +106,7 @@ pub async fn update(
 }
 
 /// The message as fresh as a read, with its connection.
-async fn current(app: &App, asker: &Asker, id: &str, look: bool) -> Result<(Connection, Item)> {
+async fn current(app: &App, asker: &RequestContext, id: &str, look: bool) -> Result<(Connection, Item)> {
     let (connection, _) = open(app, asker, id, "email.write").await?;
     backfill::ensure(app, &connection, look).await?;
     Ok((connection, find(app, asker, id).await?))
@@ -115,7 +115,7 @@ async fn current(app: &App, asker: &Asker, id: &str, look: bool) -> Result<(Conn
 /// The message as a read shows it; with its text where the caller sends that back.
 async fn printed(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: &Item,
     input: &Map<String, Value>,
@@ -125,7 +125,7 @@ async fn printed(
     if !sends("body") && !sends("headers") {
         return Ok(serde_json::from_str(&text)?);
     }
-    let (_, content) = read::read(app, asker, connection, item.clone(), Fields::Full).await?;
+    let (_, content) = read::read(app, asker, connection, item.clone(), MessageFields::Full).await?;
     let shown = bodies::shown(app, &asker.tenant, &text, content, false).await?;
     Ok(serde_json::from_str(&shown)?)
 }
@@ -141,8 +141,8 @@ fn drop_equal(input: &mut Map<String, Value>, printed: &Value) {
     input.retain(|name, value| printed.get(name) != Some(value));
 }
 
-fn moves(input: &mut Map<String, Value>) -> Result<Moves> {
-    Ok(Moves {
+fn moves(input: &mut Map<String, Value>) -> Result<MessageMoves> {
+    Ok(MessageMoves {
         add_label_ids: taken(input, "addLabelIds")?,
         remove_label_ids: taken(input, "removeLabelIds")?,
         add_keywords: keywords("addKeywords", taken(input, "addKeywords")?)?,
@@ -192,10 +192,10 @@ pub fn keywords(field: &str, given: Vec<String>) -> Result<Vec<String>> {
 /// What the connector is asked to change: only what differs.
 async fn changes(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     (before, after): (&EmailMessage, &EmailMessage),
-    moves: Moves,
+    moves: MessageMoves,
     args: &mut MessageUpdate,
 ) -> Result<()> {
     let differs = |before: bool, after: bool| (before != after).then_some(after);
@@ -211,7 +211,7 @@ async fn changes(
         if after.folder_ids.is_empty() {
             return Err(fault("folderIds", "must name a folder: DELETE takes a message away"));
         }
-        let kind = (Kind::EmailFolder, "folderIds");
+        let kind = (ResourceKind::EmailFolder, "folderIds");
         args.folders = Some(named(app, asker, connection, kind, &after.folder_ids).await?);
     }
     let mut labels = set(&after.label_ids);
@@ -223,18 +223,18 @@ async fn changes(
     let added: Vec<String> = labels.difference(&had).cloned().collect();
     let removed: Vec<String> = had.difference(&labels).cloned().collect();
     let field = if moves.add_label_ids.is_empty() { "labelIds" } else { "addLabelIds" };
-    args.add_labels = named(app, asker, connection, (Kind::EmailLabel, field), &added).await?;
+    args.add_labels = named(app, asker, connection, (ResourceKind::EmailLabel, field), &added).await?;
     args.remove_labels =
-        named(app, asker, connection, (Kind::EmailLabel, "removeLabelIds"), &removed).await?;
+        named(app, asker, connection, (ResourceKind::EmailLabel, "removeLabelIds"), &removed).await?;
     Ok(())
 }
 
 /// What the provider calls these folders or labels of the connection.
 pub async fn named(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
-    (kind, field): (Kind, &str),
+    (kind, field): (ResourceKind, &str),
     ids: &[String],
 ) -> Result<Vec<String>> {
     length(field, ids.len(), MANY)?;
@@ -256,15 +256,17 @@ pub async fn named(
 /// Moves a message to the trash; one that is there, or with `permanent`, is destroyed. One that waits to be sent is taken back.
 pub async fn delete(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     id: &str,
-    (expected, permanent): (Expected, bool),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    (expected, permanent): (ExpectedEtag, bool),
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let (connection, item) = match current(app, asker, id, attempt.resumed).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => return Ok(Answer::no_content()),
+        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+            return Ok(StoredResponse::no_content());
+        }
         other => other?,
     };
     expected.check(&item.etag)?;
@@ -272,7 +274,7 @@ pub async fn delete(
         return cancel::cancel(app, &connection, &item, permanent, attempt).await;
     }
     if !attempt.resumed {
-        cancel::check_late_cancel(&item, permanent || expected != Expected::Anything, app.now())?;
+        cancel::check_late_cancel(&item, permanent || expected != ExpectedEtag::Anything, app.now())?;
     }
     let args =
         MessageDelete { message: reference(&item), permanent, if_match: expected.provider_etag(&item) };
@@ -286,13 +288,13 @@ pub async fn delete(
         }
         Err(e) => return Err(conflict(app, asker, &connection, &item, e).await),
     };
-    mail::commit(app, asker, &connection, mutated, as_of, Told::Gone, attempt).await
+    mail::commit(app, asker, &connection, mutated, as_of, MailResponseView::Gone, attempt).await
 }
 
 /// The provider had another version: it is read, so that the caller gets the etag that is true now.
 pub async fn conflict(
     app: &App,
-    asker: &Asker,
+    asker: &RequestContext,
     connection: &Connection,
     item: &Item,
     e: base::error::Error,
@@ -300,7 +302,7 @@ pub async fn conflict(
     if e.code() != Some(Code::StaleEtag) {
         return e;
     }
-    match read::read(app, asker, connection, item.clone(), Fields::Summary).await {
+    match read::read(app, asker, connection, item.clone(), MessageFields::Summary).await {
         Ok((now, _)) => stale(&now.etag),
         Err(failed) if failed.code() == Some(Code::NotFound) => not_found("message"),
         Err(failed) => {

@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 use storage::items::{List, Shown, Within};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::search_text::words;
-use crate::resources::collection_items::{self, Place};
+use crate::resources::collection_items::{self, ListPosition};
 
 /// What to list. It is part of what a cursor is bound to.
 // Contract silent: the filters of tasks.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Query {
+pub struct TaskQuery {
     pub task_list_id: String,
     pub q: Option<String>,
     pub status: Option<String>,
@@ -34,14 +34,14 @@ pub struct Query {
 /// What a filter looks at.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Looked {
+struct TaskFilterInput {
     status: String,
     due_date: Option<String>,
     parent_id: Option<String>,
     categories: Vec<String>,
 }
 
-impl Query {
+impl TaskQuery {
     fn is_plain(&self) -> bool {
         self.status.is_none()
             && self.open.is_none()
@@ -55,7 +55,7 @@ impl Query {
         if self.is_plain() {
             return Ok(true);
         }
-        let task: Looked = serde_json::from_str(row.body)?;
+        let task: TaskFilterInput = serde_json::from_str(row.body)?;
         let is_open = !matches!(task.status.as_str(), "completed" | "cancelled");
         // Dates of this form sort as text; a task without a day is due neither before nor after one.
         let due = task.due_date.as_deref();
@@ -71,14 +71,14 @@ impl Query {
 /// A page of a list that was freshened, by position.
 pub async fn list(
     app: &App,
-    asker: &Asker,
-    query: &Query,
-    (after, limit): (Option<Place>, i64),
-) -> Result<(Vec<String>, Option<Place>)> {
+    asker: &RequestContext,
+    query: &TaskQuery,
+    (after, limit): (Option<ListPosition>, i64),
+) -> Result<(Vec<String>, Option<ListPosition>)> {
     let words = words(query.q.as_deref())?;
     let list = List {
         within: Within::Collection(&query.task_list_id),
-        kind: Kind::Task.as_str(),
+        kind: ResourceKind::Task.as_str(),
         updated_after: query.updated_after.unwrap_or(i64::MIN),
         words: &words,
         keys: &[],

@@ -8,17 +8,17 @@ use model::wire::ItemWrite;
 use storage::items;
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::connections::request_context::Asker;
-use crate::resources::collection_items::{self, Content};
+use crate::app::resource_kind::ResourceKind;
+use crate::connections::request_context::RequestContext;
+use crate::resources::collection_items::{self, CollectionItem};
 use crate::resources::tasks::input;
-use crate::writes::open_collection::Opened;
+use crate::writes::open_collection::OpenCollection;
 
 /// Generations of tasks that are looked through for a circle.
 const MAX_DEPTH: usize = 100;
 
-impl Content for Task {
-    const KIND: Kind = Kind::Task;
+impl CollectionItem for Task {
+    const KIND: ResourceKind = ResourceKind::Task;
     type Args = ItemWrite<Self>;
 
     fn complete(
@@ -48,16 +48,21 @@ impl Content for Task {
 
     async fn args(
         app: &App,
-        asker: &Asker,
-        opened: &Opened,
+        asker: &RequestContext,
+        opened: &OpenCollection,
         mut write: ItemWrite<Self>,
         before: Option<&Self>,
     ) -> Result<ItemWrite<Self>> {
         if let Some(id) = write.body.parent_id.take() {
             let field = |_| "parentId".to_owned();
-            let parents =
-                collection_items::named(app, asker, (opened, Kind::Task), std::slice::from_ref(&id), field)
-                    .await?;
+            let parents = collection_items::named(
+                app,
+                asker,
+                (opened, ResourceKind::Task),
+                std::slice::from_ref(&id),
+                field,
+            )
+            .await?;
             if before.is_some_and(|b| b.parent_id.as_ref() != Some(&id)) {
                 no_circle(app, asker, &id, write.source.as_deref()).await?;
             }
@@ -92,11 +97,16 @@ impl Stamp for Task {
 }
 
 /// A task must not become a part of its own parts.
-async fn no_circle(app: &App, asker: &Asker, parent_id: &str, source_id: Option<&str>) -> Result<()> {
+async fn no_circle(
+    app: &App,
+    asker: &RequestContext,
+    parent_id: &str,
+    source_id: Option<&str>,
+) -> Result<()> {
     let mut at = Some(parent_id.to_owned());
     for _ in 0..MAX_DEPTH {
         let Some(id) = at else { return Ok(()) };
-        let found = items::find(app.db.reader(), &asker.tenant, Kind::Task.as_str(), &id).await?;
+        let found = items::find(app.db.reader(), &asker.tenant, ResourceKind::Task.as_str(), &id).await?;
         let Some(item) = found else { return Ok(()) };
         if Some(item.source_id.as_str()) == source_id {
             break;

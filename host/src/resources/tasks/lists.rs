@@ -3,11 +3,11 @@
 use base::error::Result;
 use model::tasks::TaskList;
 
-use crate::app::resource_kind::Kind;
+use crate::app::resource_kind::ResourceKind;
 use crate::resources::collections::{Collection, color};
 
 impl Collection for TaskList {
-    const KIND: Kind = Kind::TaskList;
+    const KIND: ResourceKind = ResourceKind::TaskList;
 
     fn name(&self) -> &str {
         &self.name

@@ -9,36 +9,41 @@ use serde::Serialize;
 use storage::items::{self, Item};
 
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::resources::collection_items::current;
 use crate::resources::collections::{self, open_to_read, open_to_write};
 use crate::resources::tasks::input::title;
-use crate::writes::etag::{Expected, stale};
-use crate::writes::open_collection::Opened;
+use crate::writes::etag::{ExpectedEtag, stale};
+use crate::writes::open_collection::OpenCollection;
 use crate::writes::part_response::PartName;
-use crate::writes::reconcile::{Done, commit_deletion, commit_part, conflict, done};
-use crate::writes::response::Change;
+use crate::writes::reconcile::{ProviderWrite, commit_deletion, commit_part, conflict, done};
+use crate::writes::response::ResponseChange;
 
 /// A task that a part of is about to be written.
-pub struct Place {
-    opened: Opened,
+pub struct TaskPartTarget {
+    opened: OpenCollection,
     item: Item,
     pub task: Task,
     _one: tokio::sync::OwnedMutexGuard<()>,
 }
 
 /// Opens the task; nobody else of this process writes it meanwhile.
-pub async fn open(app: &App, asker: &Asker, (list_id, task_id): (&str, &str), look: bool) -> Result<Place> {
-    let opened = open_to_write(app, asker, (Kind::TaskList, list_id)).await?;
+pub async fn open(
+    app: &App,
+    asker: &RequestContext,
+    (list_id, task_id): (&str, &str),
+    look: bool,
+) -> Result<TaskPartTarget> {
+    let opened = open_to_write(app, asker, (ResourceKind::TaskList, list_id)).await?;
     let one = app.locks.lock(&format!("item:{task_id}")).await;
-    let item = current(app, asker, (&opened, Kind::Task, task_id), look).await?;
+    let item = current(app, asker, (&opened, ResourceKind::Task, task_id), look).await?;
     let task = serde_json::from_str(&item.body)?;
-    Ok(Place { opened, item, task, _one: one })
+    Ok(TaskPartTarget { opened, item, task, _one: one })
 }
 
-impl Place {
+impl TaskPartTarget {
     fn write<T: Default>(&self, part: Option<String>, body: T, changed: Vec<String>) -> PartWrite<T> {
         PartWrite {
             collection: self.opened.collection.external_id.clone(),
@@ -61,12 +66,12 @@ impl Place {
     pub async fn put<T: Default + Serialize + Send + Sync>(
         &self,
         app: &App,
-        asker: &Asker,
+        asker: &RequestContext,
         (kind, op): (&'static str, &'static str),
         (id, body, changed): (Option<&str>, T, Vec<String>),
-        change: Change,
-        attempt: &Attempt,
-    ) -> Result<Answer> {
+        change: ResponseChange,
+        attempt: &IdempotentAttempt,
+    ) -> Result<StoredResponse> {
         let part = match id {
             Some(id) => Some(self.external_id(app, id).await?),
             None => None,
@@ -85,15 +90,15 @@ impl Place {
     pub async fn remove<T: Default + Serialize + Send + Sync>(
         &self,
         app: &App,
-        asker: &Asker,
+        asker: &RequestContext,
         (op, id): (&'static str, &str),
-        attempt: &Attempt,
-    ) -> Result<Answer> {
+        attempt: &IdempotentAttempt,
+    ) -> Result<StoredResponse> {
         let part = self.external_id(app, id).await?;
         let args = self.write(Some(part), T::default(), Vec::new());
         match done(app, &self.opened, asker, attempt, op, &args).await {
-            Ok(Done { mutated, as_of }) => {
-                commit_deletion(app, &self.opened, asker, Done { mutated, as_of }, attempt).await
+            Ok(ProviderWrite { mutated, as_of }) => {
+                commit_deletion(app, &self.opened, asker, ProviderWrite { mutated, as_of }, attempt).await
             }
             Err(e) => Err(conflict(app, asker, &self.opened, &self.item, e).await),
         }
@@ -101,9 +106,9 @@ impl Place {
 }
 
 /// Refuses a stale version of a step.
-pub fn expect(expected: &Expected, step: &ChecklistItem) -> Result<()> {
+pub fn expect(expected: &ExpectedEtag, step: &ChecklistItem) -> Result<()> {
     match expected {
-        Expected::OneOf(etags) if !etags.contains(&step.etag) => Err(stale(&step.etag)),
+        ExpectedEtag::OneOf(etags) if !etags.contains(&step.etag) => Err(stale(&step.etag)),
         _ => Ok(()),
     }
 }
@@ -115,7 +120,7 @@ pub fn valid_step(step: &ChecklistItem) -> Result<()> {
 }
 
 /// A new link: one of `url` and `resourceId`, and what it names must be there.
-pub async fn valid_link(app: &App, asker: &Asker, new: &NewTaskLink) -> Result<TaskLink> {
+pub async fn valid_link(app: &App, asker: &RequestContext, new: &NewTaskLink) -> Result<TaskLink> {
     validate::text("title", new.title.as_deref(), MAX_LINE)?;
     validate::text("applicationName", new.application_name.as_deref(), 255)?;
     match (&new.url, &new.resource_id) {
@@ -137,10 +142,10 @@ pub async fn valid_link(app: &App, asker: &Asker, new: &NewTaskLink) -> Result<T
     })
 }
 
-async fn resource_exists(app: &App, asker: &Asker, linked: LinkedType, id: &str) -> Result<()> {
+async fn resource_exists(app: &App, asker: &RequestContext, linked: LinkedType, id: &str) -> Result<()> {
     let kind = match linked {
-        LinkedType::CalendarEvent => Kind::Event,
-        LinkedType::Contact => Kind::Contact,
+        LinkedType::CalendarEvent => ResourceKind::Event,
+        LinkedType::Contact => ResourceKind::Contact,
         LinkedType::Url => {
             let message = "resourceType must say what resourceId is: calendar_event or contact";
             return Err(invalid(Code::MissingField, "resourceType", message));
@@ -158,10 +163,10 @@ async fn resource_exists(app: &App, asker: &Asker, linked: LinkedType, id: &str)
 }
 
 /// A task whose parts are to be read, fresh.
-pub async fn read(app: &App, asker: &Asker, (list_id, task_id): (&str, &str)) -> Result<Task> {
-    let opened = open_to_read(app, asker, (Kind::TaskList, list_id)).await?;
+pub async fn read(app: &App, asker: &RequestContext, (list_id, task_id): (&str, &str)) -> Result<Task> {
+    let opened = open_to_read(app, asker, (ResourceKind::TaskList, list_id)).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await?;
-    let item = asker.item(app, Kind::Task, task_id).await?;
+    let item = asker.item(app, ResourceKind::Task, task_id).await?;
     if item.parent_id != list_id {
         return Err(not_found("task"));
     }

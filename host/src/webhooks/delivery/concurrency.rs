@@ -16,10 +16,10 @@ const LOOKS_EVERY: Duration = Duration::from_secs(2);
 
 /// With the first attempts of the turns 2,600 are under way at the most. By the sizes of its buffers one holds some 30 KiB while its endpoint
 /// hangs, or 50 KiB with TLS, beside its body: for those see `webhooks::body_budget`.
-static PLACES: LazyLock<Arc<Places>> = LazyLock::new(|| Arc::new(Places::new(1_024, 512)));
+static PLACES: LazyLock<Arc<AttemptPermits>> = LazyLock::new(|| Arc::new(AttemptPermits::new(1_024, 512)));
 
 /// The places of a host.
-struct Places {
+struct AttemptPermits {
     fast: Pool,
     slow: Pool,
 }
@@ -31,7 +31,7 @@ struct Pool {
 }
 
 /// A place, and the share of its application.
-struct Held {
+struct ApplicationShare {
     _place: OwnedSemaphorePermit,
     _share: OwnedSemaphorePermit,
 }
@@ -43,43 +43,48 @@ impl Pool {
         Pool { all: Arc::new(Semaphore::new(places)), of_application }
     }
 
-    fn take(&self, application_id: &str) -> Option<Held> {
+    fn take(&self, application_id: &str) -> Option<ApplicationShare> {
         let share = self.of_application.of(application_id).try_acquire_owned().ok()?;
         let place = Arc::clone(&self.all).try_acquire_owned().ok()?;
-        Some(Held { _place: place, _share: share })
+        Some(ApplicationShare { _place: place, _share: share })
     }
 }
 
-impl Places {
-    fn new(fast: usize, slow: usize) -> Places {
-        Places { fast: Pool::new(fast), slow: Pool::new(slow) }
+impl AttemptPermits {
+    fn new(fast: usize, slow: usize) -> AttemptPermits {
+        AttemptPermits { fast: Pool::new(fast), slow: Pool::new(slow) }
     }
 
-    fn take(self: &Arc<Places>, application_id: &str, is_slow: bool) -> Option<Place> {
+    fn take(self: &Arc<AttemptPermits>, application_id: &str, is_slow: bool) -> Option<AttemptPermit> {
         let pool = if is_slow { &self.slow } else { &self.fast };
         let held = Some(pool.take(application_id)?);
         let application_id = application_id.to_owned();
-        Some(Place { places: Arc::clone(self), application_id, held, is_slow })
+        Some(AttemptPermit { places: Arc::clone(self), application_id, held, is_slow })
     }
 }
 
 /// The place of an attempt, given back when it is dropped.
-pub struct Place {
-    places: Arc<Places>,
+pub struct AttemptPermit {
+    places: Arc<AttemptPermits>,
     application_id: String,
     /// None: it is the first one of its turn.
-    held: Option<Held>,
+    held: Option<ApplicationShare>,
     is_slow: bool,
 }
 
-impl Place {
+impl AttemptPermit {
     /// Of the first attempt of a turn.
-    pub fn of_first() -> Place {
-        Place { places: Arc::clone(&PLACES), application_id: String::new(), held: None, is_slow: false }
+    pub fn of_first() -> AttemptPermit {
+        AttemptPermit {
+            places: Arc::clone(&PLACES),
+            application_id: String::new(),
+            held: None,
+            is_slow: false,
+        }
     }
 
     /// Of another attempt of an application's webhook; `is_slow`: attempts at its endpoint take long. None: all are taken.
-    pub fn take(application_id: &str, is_slow: bool) -> Option<Place> {
+    pub fn take(application_id: &str, is_slow: bool) -> Option<AttemptPermit> {
         PLACES.take(application_id, is_slow)
     }
 
@@ -111,13 +116,13 @@ mod tests {
 
     use super::*;
 
-    fn taken(places: &Arc<Places>, application_id: &str, is_slow: bool) -> Vec<Place> {
+    fn taken(places: &Arc<AttemptPermits>, application_id: &str, is_slow: bool) -> Vec<AttemptPermit> {
         std::iter::from_fn(|| places.take(application_id, is_slow)).collect()
     }
 
     #[test]
     fn no_application_has_all_places() {
-        let places = Arc::new(Places::new(8, 4));
+        let places = Arc::new(AttemptPermits::new(8, 4));
         let held = [taken(&places, "one", false), taken(&places, "one", true)];
         assert_eq!(held.each_ref().map(Vec::len), [6, 3]);
         let others = [taken(&places, "another", false), taken(&places, "another", true)];
@@ -128,7 +133,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_attempt_that_lasts_leaves_the_places_of_the_fast_ones() {
-        let places = Arc::new(Places::new(4, 4));
+        let places = Arc::new(AttemptPermits::new(4, 4));
         let fast = taken(&places, "one", false);
         assert_eq!(fast.len(), 3);
         let hanging: Vec<_> =
@@ -147,7 +152,7 @@ mod tests {
 
     #[tokio::test]
     async fn where_there_is_no_room_an_attempt_goes_on_in_its_place() {
-        let places = Arc::new(Places::new(4, 4));
+        let places = Arc::new(AttemptPermits::new(4, 4));
         let held = taken(&places, "one", true);
         assert_eq!(held.len(), 3);
         let place = places.take("one", false).expect("a place");

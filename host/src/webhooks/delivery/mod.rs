@@ -16,7 +16,7 @@ use storage::wakes::JobClass;
 use storage::webhooks::{deliveries as table, held, replays};
 
 use crate::app::App;
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::attempt::OpenSubscription;
 use crate::webhooks::compiled_filters::wanted_of;
 use crate::webhooks::delivery::rate::Rate;
@@ -36,10 +36,10 @@ pub const DELIVER: JobKind = JobKind {
 /// Deliveries that one step gives up when a webhook is disabled, or lets go when it is not ordered any more.
 const STEP: i64 = 500;
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, webhook_id) = (&turn.app, turn.job.key());
     let Some(endpoint) = table::find_endpoint(app.db.reader(), webhook_id).await? else {
-        return Ok(Next::Done);
+        return Ok(JobEnd::Done);
     };
     match endpoint.status.as_str() {
         "active" => {}
@@ -65,7 +65,7 @@ async fn run(turn: &Turn) -> Result<Next> {
 
 /// Ends a turn in which no attempt may begin before this time, in ms since 1970; none: before it is woken. It says nothing of how long
 /// attempts take, so that a slow endpoint stays one.
-async fn put_off(turn: &Turn, until: Option<i64>) -> Result<Next> {
+async fn put_off(turn: &JobRun, until: Option<i64>) -> Result<JobEnd> {
     let (job, now) = (turn.job.clone(), turn.app.now());
     let end = End { due_at: until, done_at: Some(now), ..End::default() };
     turn.app
@@ -77,11 +77,11 @@ async fn put_off(turn: &Turn, until: Option<i64>) -> Result<Next> {
             })
         })
         .await?;
-    Ok(Next::Committed)
+    Ok(JobEnd::Committed)
 }
 
 /// Gives up what waits for a webhook that is disabled, step by step.
-async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<Next> {
+async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<JobEnd> {
     let (id, tenant, now) = (webhook_id.to_owned(), tenant.clone(), app.now());
     let goes_on: Result<bool> = app
         .db
@@ -95,11 +95,11 @@ async fn discard(app: &App, tenant: &Tenant, webhook_id: &str) -> Result<Next> {
             })
         })
         .await;
-    Ok(if goes_on? { Next::At(now) } else { Next::Park })
+    Ok(if goes_on? { JobEnd::At(now) } else { JobEnd::Park })
 }
 
 /// Lets deliveries go that waited for an earlier one while the webhook was ordered, some of them with each turn.
-async fn let_go(turn: &Turn) -> Result<()> {
+async fn let_go(turn: &JobRun) -> Result<()> {
     let (job, now) = (turn.job.clone(), turn.app.now());
     turn.app
         .db

@@ -12,7 +12,7 @@ use storage::webhooks::deliveries::{Delivery, Health, Settled, Standing};
 use storage::webhooks::{deliveries as table, feeds, held};
 use storage::{Tx, job_claims, usage as usage_table};
 
-use crate::app::event_log::{self, Note, Origin};
+use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::{App, usage};
 use crate::webhooks::attempt::OpenSubscription;
 use crate::webhooks::figures::Figures;
@@ -23,10 +23,10 @@ const LOOK_AGAIN_AFTER_MS: i64 = 60_000;
 const SHARDS: u8 = 16;
 
 /// A write that is under way.
-pub type Writing = BoxFuture<'static, Result<Done>>;
+pub type PendingWrite = BoxFuture<'static, Result<WriteResult>>;
 
 /// What a write came to.
-pub struct Done {
+pub struct WriteResult {
     /// How the webhook stands; none when it is deleted, or was disabled by this write.
     pub standing: Option<Standing>,
     /// Deliveries that have waited for an earlier one of their resource, and may be attempted now.
@@ -39,7 +39,7 @@ pub struct Done {
 
 /// What a write takes along.
 #[derive(Clone)]
-pub struct Written {
+pub struct WriteFollowUp {
     pub app: App,
     pub job: Job,
     pub to: Arc<OpenSubscription>,
@@ -60,27 +60,27 @@ pub struct Written {
 
 /// The webhook was changed since it was opened: what an endpoint answered before does not disable it.
 #[derive(Debug)]
-struct Changed;
+struct WebhookChanged;
 
-impl fmt::Display for Changed {
+impl fmt::Display for WebhookChanged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the webhook was changed")
     }
 }
 
-impl std::error::Error for Changed {}
+impl std::error::Error for WebhookChanged {}
 
-impl Written {
+impl WriteFollowUp {
     /// Begins to write.
-    pub fn begin(self) -> Writing {
+    pub fn begin(self) -> PendingWrite {
         let (db, now) = (self.app.db.clone(), self.app.now());
         Box::pin(async move {
             // The log is written before the webhook's row is locked. If that row turns out to have changed, the transaction is rolled back
             // and written again without the line.
-            let without = self.disabled.is_some().then(|| Written { disabled: None, ..self.clone() });
-            let written: Result<Done> = db.write(move |tx| Box::pin(self.write(tx, now))).await;
+            let without = self.disabled.is_some().then(|| WriteFollowUp { disabled: None, ..self.clone() });
+            let written: Result<WriteResult> = db.write(move |tx| Box::pin(self.write(tx, now))).await;
             match (written, without) {
-                (Err(Error::Internal(e)), Some(without)) if e.is::<Changed>() => {
+                (Err(Error::Internal(e)), Some(without)) if e.is::<WebhookChanged>() => {
                     db.write(move |tx| Box::pin(without.write(tx, now))).await
                 }
                 (written, _) => written,
@@ -88,7 +88,7 @@ impl Written {
         })
     }
 
-    async fn write(self, tx: &mut Tx, now: i64) -> Result<Done> {
+    async fn write(self, tx: &mut Tx, now: i64) -> Result<WriteResult> {
         let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
         if let Some(reason) = self.disabled {
             // The log before the webhook: the application's row is locked first.
@@ -102,7 +102,7 @@ impl Written {
         let mut standing = table::write_outcomes(tx, (id, tenant), &self.outcomes, &settled, now).await?;
         if let Some(reason) = self.disabled {
             if !standing.as_ref().is_some_and(|standing| self.to.is_as(standing)) {
-                return Err(anyhow::Error::new(Changed).into());
+                return Err(anyhow::Error::new(WebhookChanged).into());
             }
             let [random] = self.app.entropy.bytes::<1>();
             let etag = format!("\"{now:x}{random:02x}\"");
@@ -120,7 +120,7 @@ impl Written {
             d.replay_id.is_empty() && (d.status != DeliveryStatus::Pending || d.next_attempt_at.is_some())
         };
         let tried = self.outcomes.iter().filter(is_tried).map(|d| d.resource_id.clone()).collect();
-        Ok(Done { standing, released, tried, has_progressed: !self.outcomes.is_empty() })
+        Ok(WriteResult { standing, released, tried, has_progressed: !self.outcomes.is_empty() })
     }
 
     /// Resources of which a delivery has ended.
@@ -150,7 +150,7 @@ fn settled<'h>(to: &OpenSubscription, cursor: i64, health: &'h Health) -> Settle
 
 /// The end of a turn.
 #[derive(Clone)]
-pub struct Ending {
+pub struct TurnEnd {
     pub job: Job,
     pub to: Arc<OpenSubscription>,
     /// Deliveries that were attempted last, where none waits for one of them.
@@ -172,7 +172,7 @@ pub struct Ending {
     pub is_slow: bool,
 }
 
-impl Ending {
+impl TurnEnd {
     /// Writes what became of the last deliveries, keeps the cursor, and says when the job is due again.
     pub async fn write(self, tx: &mut Tx, now: i64) -> Result<()> {
         let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
@@ -209,8 +209,8 @@ impl Ending {
 }
 
 /// The line that tells of a webhook that was disabled.
-fn note(webhook_id: &str, reason: &str) -> Note {
-    Note {
+fn note(webhook_id: &str, reason: &str) -> NewLogEntry {
+    NewLogEntry {
         connection_id: None,
         entry_type: "webhook.disabled".to_owned(),
         change_type: "state",

@@ -22,7 +22,7 @@ pub struct Rate {
 /// A job's progress.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
-struct Progress {
+struct RateProgress {
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
     begun: VecDeque<(i64, i64)>,
 }
@@ -34,7 +34,8 @@ fn slot(now: i64) -> i64 {
 impl Rate {
     /// `progress` is what was kept of earlier turns. All times are milliseconds since 1970.
     pub fn new(most: Option<i64>, progress: Option<&str>, now: i64) -> Rate {
-        let kept = progress.and_then(|kept| serde_json::from_str::<Progress>(kept).ok()).unwrap_or_default();
+        let kept =
+            progress.and_then(|kept| serde_json::from_str::<RateProgress>(kept).ok()).unwrap_or_default();
         let mut rate = Rate { most, begun: kept.begun };
         // Of another host's clock that is ahead.
         rate.begun.retain(|(at, _)| *at <= slot(now));
@@ -77,7 +78,7 @@ impl Rate {
 
     /// What is to be kept for the next turn: JSON, less than 1 KiB.
     pub fn progress(&self) -> String {
-        storage::json_text(&Progress { begun: self.begun.clone() })
+        storage::json_text(&RateProgress { begun: self.begun.clone() })
     }
 }
 

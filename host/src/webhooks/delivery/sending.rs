@@ -15,15 +15,15 @@ use storage::wakes::JobClass;
 use storage::webhooks::deliveries::{Delivery, Health};
 
 use crate::app::App;
-use crate::job_runner::kind::{Next, Turn};
+use crate::job_runner::kind::{JobEnd, JobRun};
 use crate::job_runner::permits;
-use crate::webhooks::attempt::{self, Attempted, OpenSubscription, Outcome};
-use crate::webhooks::delivery::concurrency::Place;
-use crate::webhooks::delivery::outcomes::{Done, Ending, Writing, Written};
+use crate::webhooks::attempt::{self, AttemptOutcome, AttemptRecord, OpenSubscription};
+use crate::webhooks::delivery::concurrency::AttemptPermit;
+use crate::webhooks::delivery::outcomes::{PendingWrite, TurnEnd, WriteFollowUp, WriteResult};
 use crate::webhooks::delivery::rate::Rate;
 use crate::webhooks::delivery::work::Work;
 use crate::webhooks::figures::Figures;
-use crate::webhooks::health::{self, Verdict};
+use crate::webhooks::health::{self, HealthVerdict};
 
 const CLASS: JobClass = JobClass::Deliver;
 /// A turn starts no attempt after this time: others have their turn.
@@ -67,10 +67,10 @@ pub struct Sending {
     longest: Option<Duration>,
 }
 
-type Attempting = BoxFuture<'static, Result<(Attempted, Duration)>>;
+type Attempting = BoxFuture<'static, Result<(AttemptRecord, Duration)>>;
 
 impl Sending {
-    pub fn new(turn: &Turn, to: OpenSubscription, mut work: Work, rate: Rate) -> Sending {
+    pub fn new(turn: &JobRun, to: OpenSubscription, mut work: Work, rate: Rate) -> Sending {
         Sending {
             app: turn.app.clone(),
             job: turn.job.clone(),
@@ -95,10 +95,10 @@ impl Sending {
     /// Makes attempts until there is nothing left to do, or the turn is over, and writes what came of them. What came of the last ones is
     /// left to `end`, where nothing can follow from it: most turns then have one transaction. When the process ends no attempt begins any
     /// more, and those that are under way end and are written down.
-    pub async fn run(&mut self, turn: &Turn) -> Result<()> {
+    pub async fn run(&mut self, turn: &JobRun) -> Result<()> {
         turn.must_finish.store(true, Ordering::Release);
         let mut attempts: FuturesUnordered<Attempting> = FuturesUnordered::new();
-        let mut writing: Option<Writing> = None;
+        let mut writing: Option<PendingWrite> = None;
         let mut failed = None;
         loop {
             self.is_over |= turn.is_ending();
@@ -178,17 +178,17 @@ impl Sending {
     }
 
     /// The place of an attempt among those of this host; none: all are taken.
-    fn place(&self, is_first: bool) -> Option<Place> {
+    fn place(&self, is_first: bool) -> Option<AttemptPermit> {
         match is_first {
-            true => Some(Place::of_first()),
-            false => Place::take(&self.job.tenant.application_id, self.job.is_slow),
+            true => Some(AttemptPermit::of_first()),
+            false => AttemptPermit::take(&self.job.tenant.application_id, self.job.is_slow),
         }
     }
 
     /// Takes what an attempt came to.
-    fn take(&mut self, (attempted, took): (Attempted, Duration)) {
-        let Attempted { delivery, outcome } = attempted;
-        if matches!(outcome, Outcome::Parked) {
+    fn take(&mut self, (attempted, took): (AttemptRecord, Duration)) {
+        let AttemptRecord { delivery, outcome } = attempted;
+        if matches!(outcome, AttemptOutcome::Parked) {
             self.park(delivery);
             return;
         }
@@ -200,7 +200,7 @@ impl Sending {
             });
         }
         match outcome {
-            Outcome::Superseded => {
+            AttemptOutcome::Superseded => {
                 // The next turn makes the attempt, as the webhook is then.
                 self.is_over = true;
                 if !is_replay {
@@ -209,9 +209,9 @@ impl Sending {
                 self.work.deliveries.push_front(delivery);
                 return;
             }
-            Outcome::Dropped | Outcome::Parked => {}
-            Outcome::Made(ended) => {
-                self.figures.count(ended.verdict != Verdict::Delivered, ended.ended - ended.began);
+            AttemptOutcome::Dropped | AttemptOutcome::Parked => {}
+            AttemptOutcome::Made(ended) => {
+                self.figures.count(ended.verdict != HealthVerdict::Delivered, ended.ended - ended.began);
                 let after = match is_replay {
                     true => health::after_replay(&self.health, &ended),
                     false => health::after(&self.health, &ended),
@@ -262,9 +262,9 @@ impl Sending {
     }
 
     /// Begins to write what has ended, with how the endpoint stands after it.
-    fn write(&mut self) -> Writing {
+    fn write(&mut self) -> PendingWrite {
         let outcomes = self.take_ended();
-        let written = Written {
+        let written = WriteFollowUp {
             app: self.app.clone(),
             job: self.job.clone(),
             to: self.to.clone(),
@@ -280,7 +280,7 @@ impl Sending {
     }
 
     /// Goes on after a write.
-    fn go_on(&mut self, done: Done) {
+    fn go_on(&mut self, done: WriteResult) {
         self.has_progressed |= done.has_progressed;
         if self.to.endpoint.ordered {
             for resource_id in &done.tried {
@@ -300,7 +300,7 @@ impl Sending {
     }
 
     /// Ends the turn: what has ended is written, the cursor is kept, and the job comes again when there is something to do.
-    pub async fn end(mut self) -> Result<Next> {
+    pub async fn end(mut self) -> Result<JobEnd> {
         let (app, now) = (self.app.clone(), self.app.now());
         let outcomes = self.take_ended();
         self.has_progressed |= !outcomes.is_empty();
@@ -309,7 +309,7 @@ impl Sending {
         let was_slow = self.job.is_slow;
         let is_slow = self.longest.map_or(was_slow, |took| permits::is_slow(CLASS, took, was_slow));
         let room_at = if self.parked > 0 { now + PARKED_MS } else { now };
-        let ending = Ending {
+        let ending = TurnEnd {
             cursor: self.cursor(),
             begins_at: self.health.not_before.unwrap_or(now).max(self.rate.next_at(now)).max(room_at),
             health: self.health,
@@ -323,12 +323,12 @@ impl Sending {
             to: self.to,
         };
         app.db.write(move |tx| Box::pin(ending.write(tx, now))).await?;
-        Ok(Next::Committed)
+        Ok(JobEnd::Committed)
     }
 }
 
 /// What the write came to; it never ends where there is none.
-async fn written(writing: &mut Option<Writing>) -> Result<Done> {
+async fn written(writing: &mut Option<PendingWrite>) -> Result<WriteResult> {
     match writing {
         Some(writing) => writing.await,
         None => std::future::pending().await,

@@ -5,7 +5,7 @@ use storage::log::Light;
 use storage::webhooks::Webhook;
 use storage::webhooks::replay_lines::TimedLine;
 
-use crate::webhooks::notification_types::{self, Matcher, Wanted};
+use crate::webhooks::notification_types::{self, Matcher, SubscriptionFilter};
 use crate::webhooks::replay::selection::Period;
 
 /// The filters of a subscription and of a replay of it.
@@ -19,7 +19,7 @@ pub struct EventFilter {
 
 impl EventFilter {
     pub fn new(webhook: &Webhook, asked: &NewWebhookReplay) -> EventFilter {
-        let wanted = Wanted {
+        let wanted = SubscriptionFilter {
             id: webhook.id.clone(),
             event_types: webhook.event_types.clone(),
             connection_ids: webhook.connection_ids.clone(),

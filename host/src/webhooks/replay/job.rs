@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 use base::error::Result;
 use storage::wakes::JobClass;
 
-use crate::job_runner::kind::{JobKind, Next, RetryDelay, Turn};
+use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::webhooks::replay::JOB;
-use crate::webhooks::replay::walk::{self, Walked};
+use crate::webhooks::replay::walk::{self, StepEnd};
 
 /// The kind; the key of a job is the id of the replay.
 pub const REPLAY: JobKind = JobKind {
@@ -22,14 +22,14 @@ pub const REPLAY: JobKind = JobKind {
 /// How long a turn begins further steps: then other jobs of its class have their turn.
 const TURN: Duration = Duration::from_secs(2);
 
-async fn run(turn: &Turn) -> Result<Next> {
+async fn run(turn: &JobRun) -> Result<JobEnd> {
     let until = Instant::now() + TURN;
     while Instant::now() < until {
         match walk::step(&turn.app, &turn.job).await? {
-            Walked::Finished => return Ok(Next::Done),
-            Walked::Waiting(at) => return Ok(Next::Part(at)),
-            Walked::Advanced => {}
+            StepEnd::Finished => return Ok(JobEnd::Done),
+            StepEnd::Waiting(at) => return Ok(JobEnd::Part(at)),
+            StepEnd::Advanced => {}
         }
     }
-    Ok(Next::Part(turn.app.now()))
+    Ok(JobEnd::Part(turn.app.now()))
 }

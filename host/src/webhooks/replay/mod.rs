@@ -25,7 +25,7 @@ use storage::webhooks::replays::Replay;
 use storage::webhooks::{Webhook, replays as table};
 
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::webhooks::replay::search::Search;
 use crate::webhooks::replay::selection::Period;
 use crate::webhooks::replay::walk::MAX_WAITING_OF_ALL;
@@ -50,8 +50,8 @@ pub async fn start(
     key: &ApiKey,
     webhook_id: &str,
     (asked, mut warnings): (NewWebhookReplay, Vec<Value>),
-    attempt: &Attempt,
-) -> Result<Answer> {
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     let period = selection::check(&asked, app.now())?;
     input::check_active(webhook.status)?;
@@ -65,7 +65,7 @@ pub async fn start(
         }
         Some(period) => measure(app, &webhook, (&asked, period), &mut replay).await?,
     }
-    let planned = Planned { webhook, replay, deliveries };
+    let planned = PlannedReplay { webhook, replay, deliveries };
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
         .write(move |tx| Box::pin(async move { write(tx, &held, (&planned, &warnings), &attempt).await }))
@@ -135,7 +135,7 @@ async fn measure(
 
 /// A replay that is not written yet.
 #[derive(Clone)]
-struct Planned {
+struct PlannedReplay {
     webhook: Webhook,
     replay: Replay,
     deliveries: Vec<Delivery>,
@@ -144,10 +144,10 @@ struct Planned {
 async fn write(
     tx: &mut Tx,
     app: &App,
-    (planned, warnings): (&Planned, &[Value]),
-    attempt: &Attempt,
-) -> Result<Answer> {
-    let Planned { webhook, replay, deliveries } = planned;
+    (planned, warnings): (&PlannedReplay, &[Value]),
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let PlannedReplay { webhook, replay, deliveries } = planned;
     let now = replay.created_at;
     // It may have been changed since it was looked at.
     let status = table::lock(tx, &webhook.tenant, &webhook.id).await?;
@@ -170,7 +170,7 @@ async fn write(
     let mut rendered = json(replay)?;
     rendered["warnings"] = Value::from(warnings);
     let location = format!("/v1/webhooks/{}/replays/{}", webhook.id, replay.id);
-    let answer = Answer::accepted(rendered.to_string()).header("location", location);
+    let answer = StoredResponse::accepted(rendered.to_string()).header("location", location);
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(answer)
 }
@@ -203,14 +203,14 @@ fn job_of(replay: &Replay, due_at: i64) -> NewJob<'_> {
 }
 
 /// How a replay of a subscription stands.
-pub async fn read(app: &App, key: &ApiKey, webhook_id: &str, id: &str) -> Result<Answer> {
+pub async fn read(app: &App, key: &ApiKey, webhook_id: &str, id: &str) -> Result<StoredResponse> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     if !ids::is_plausible(id) {
         return Err(not_found("replay"));
     }
     let found = table::find(app.db.reader(), &webhook.tenant, (&webhook.id, id)).await?;
     let replay = found.ok_or_else(|| not_found("replay"))?;
-    Ok(Answer::ok(json(&replay)?.to_string()))
+    Ok(StoredResponse::ok(json(&replay)?.to_string()))
 }
 
 /// At most `limit` replays of a subscription, newest first, each with its id: those before the replay with the id `before`.

@@ -30,7 +30,7 @@ pub struct Search<'a> {
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct ReplayMatches {
     /// In the order of the log.
     pub events: Vec<Light>,
     /// Up to this number the log was looked at.
@@ -46,8 +46,8 @@ impl<'a> Search<'a> {
     }
 
     /// Finds at most `most` events with numbers after `after`. Fewer do not mean that there are no more: `position` says how far it looked.
-    pub async fn find(&self, after: i64, most: usize) -> Result<Found> {
-        let mut all = Found { position: after, ..Found::default() };
+    pub async fn find(&self, after: i64, most: usize) -> Result<ReplayMatches> {
+        let mut all = ReplayMatches { position: after, ..ReplayMatches::default() };
         for _ in 0..PAGES {
             let room = most.saturating_sub(all.events.len());
             if room == 0 || all.position >= self.last {
@@ -75,7 +75,7 @@ impl<'a> Search<'a> {
         Ok((count, position >= self.last))
     }
 
-    async fn page(&self, after: i64, most: usize) -> Result<Found> {
+    async fn page(&self, after: i64, most: usize) -> Result<ReplayMatches> {
         let (lines, mut position) = match self.only_failed {
             false => self.lines(after).await?,
             true => self.given_up(after).await?,
@@ -90,7 +90,7 @@ impl<'a> Search<'a> {
             }
         }
         let events = admitted.into_iter().map(|timed| timed.line).collect();
-        Ok(Found { events, position, reached_at })
+        Ok(ReplayMatches { events, position, reached_at })
     }
 
     /// A page of lines, and up to where it goes.

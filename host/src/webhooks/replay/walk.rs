@@ -11,7 +11,7 @@ use storage::webhooks::replays::{self, Replay, Step};
 use storage::webhooks::{self, Webhook};
 
 use crate::app::App;
-use crate::webhooks::replay::search::{Found, Search};
+use crate::webhooks::replay::search::{ReplayMatches, Search};
 use crate::webhooks::subscription;
 
 /// Most deliveries of one replay that are written and have not ended: a replay of a million events does not write a million rows at once.
@@ -28,7 +28,7 @@ const LONGEST_WAIT_MS: i64 = 60_000;
 
 /// How a step ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Walked {
+pub enum StepEnd {
     /// There is nothing more to write.
     Finished,
     /// There may be more.
@@ -40,7 +40,7 @@ pub enum Walked {
 
 /// What became of a step's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Written {
+enum StepWrite {
     /// There may be more.
     Advanced,
     /// The replay is over.
@@ -51,16 +51,16 @@ enum Written {
 
 /// Writes the next deliveries of the replay whose job this is, with the position that it reached, in one transaction. Where the subscription
 /// is paused or disabled, the replay fails. Where it is deleted, nothing is left to do.
-pub async fn step(app: &App, job: &Job) -> Result<Walked> {
+pub async fn step(app: &App, job: &Job) -> Result<StepEnd> {
     let reader = app.db.reader();
     let Some(replay) = replays::by_id(reader, &job.tenant, job.key()).await? else {
-        return Ok(Walked::Finished);
+        return Ok(StepEnd::Finished);
     };
     if replay.status != ReplayStatus::Running || replay.position >= replay.last_sequence {
-        return Ok(Walked::Finished);
+        return Ok(StepEnd::Finished);
     }
     let Some(webhook) = webhooks::find(reader, &job.tenant, &replay.webhook_id).await? else {
-        return Ok(Walked::Finished);
+        return Ok(StepEnd::Finished);
     };
     let now = app.now();
     let found = match webhook.status {
@@ -77,37 +77,37 @@ pub async fn step(app: &App, job: &Job) -> Result<Walked> {
         }
         // The transaction of the step ends the replay.
         WebhookStatus::Paused | WebhookStatus::Disabled => {
-            Found { position: replay.position, ..Found::default() }
+            ReplayMatches { position: replay.position, ..ReplayMatches::default() }
         }
     };
     let later = waits(&replay, now);
     let planned = plan(app, webhook, replay, found, now);
     let job = job.clone();
-    let written: Result<Written> =
+    let written: Result<StepWrite> =
         app.db.write(move |tx| Box::pin(async move { write(tx, &planned, &job, now).await })).await;
     Ok(match written? {
-        Written::Advanced => Walked::Advanced,
-        Written::Over => Walked::Finished,
-        Written::NoRoom => later,
+        StepWrite::Advanced => StepEnd::Advanced,
+        StepWrite::Over => StepEnd::Finished,
+        StepWrite::NoRoom => later,
     })
 }
 
 /// A replay without room is looked at again: half the time since something of it last ended, within bounds.
-fn waits(replay: &Replay, now: i64) -> Walked {
+fn waits(replay: &Replay, now: i64) -> StepEnd {
     let idle = now - replay.updated_at;
-    Walked::Waiting(now + (idle / 2).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS))
+    StepEnd::Waiting(now + (idle / 2).clamp(SHORTEST_WAIT_MS, LONGEST_WAIT_MS))
 }
 
 /// A step that is not written yet.
 #[derive(Clone)]
-struct Planned {
+struct PlannedStep {
     webhook: Webhook,
     replay: Replay,
     step: Step,
     deliveries: Vec<Delivery>,
 }
 
-fn plan(app: &App, webhook: Webhook, replay: Replay, found: Found, now: i64) -> Planned {
+fn plan(app: &App, webhook: Webhook, replay: Replay, found: ReplayMatches, now: i64) -> PlannedStep {
     let written = i64::try_from(found.events.len()).unwrap_or(i64::MAX);
     // All of them are due, each a millisecond later than the one before, and after those of the step before: they are begun in the order of
     // the log.
@@ -120,7 +120,7 @@ fn plan(app: &App, webhook: Webhook, replay: Replay, found: Found, now: i64) -> 
     };
     let deliveries = (first_due_at..).zip(found.events);
     let deliveries = deliveries.map(|(due_at, event)| delivery(app, &replay.id, event, due_at)).collect();
-    Planned { webhook, replay, step, deliveries }
+    PlannedStep { webhook, replay, step, deliveries }
 }
 
 /// A delivery of a replay, before its first attempt.
@@ -138,15 +138,15 @@ pub fn delivery(app: &App, replay_id: &str, event: Light, due_at: i64) -> Delive
 }
 
 /// Writes a step, or why there is none.
-async fn write(tx: &mut Tx, planned: &Planned, job: &Job, now: i64) -> Result<Written> {
-    let Planned { webhook, replay, step, deliveries } = planned;
+async fn write(tx: &mut Tx, planned: &PlannedStep, job: &Job, now: i64) -> Result<StepWrite> {
+    let PlannedStep { webhook, replay, step, deliveries } = planned;
     // It may have been changed since it was looked at.
     let goes_on = match replays::lock(tx, &webhook.tenant, &webhook.id).await? {
         Some(WebhookStatus::Active | WebhookStatus::Failing) => {
             // With the lock nobody takes room beside this.
             if replays::waiting(&mut *tx, &webhook.id).await? + step.written > MAX_WAITING_OF_ALL {
                 jobs::check_fence(tx, job, None, now).await?;
-                return Ok(Written::NoRoom);
+                return Ok(StepWrite::NoRoom);
             }
             replays::advance(tx, (&replay.id, replay.position), step, now).await?
         }
@@ -165,5 +165,5 @@ async fn write(tx: &mut Tx, planned: &Planned, job: &Job, now: i64) -> Result<Wr
         jobs::enqueue(tx, &subscription::deliveries(webhook, Some(now)), now).await?;
     }
     jobs::check_fence(tx, job, Some("{}"), now).await?;
-    Ok(if goes_on { Written::Advanced } else { Written::Over })
+    Ok(if goes_on { StepWrite::Advanced } else { StepWrite::Over })
 }

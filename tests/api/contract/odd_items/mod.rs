@@ -9,77 +9,96 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
 use storage::items;
 use storage::sync_states::{self as table, ItemError};
-use switchboard::app::resource_kind::Kind;
+use switchboard::app::resource_kind::ResourceKind;
 use switchboard::sync::ensure_fresh;
-use switchboard::sync::scope::Scope;
+use switchboard::sync::scope::SyncScope;
 
 use crate::contract::odd_items::relay::World;
 
 /// What a pull reads, and what is in it.
 struct Feed {
     op: &'static str,
-    scope: Kind,
+    scope: ResourceKind,
     /// The operation that tells of the collections, where it is of what is in one.
-    above: Option<(&'static str, Kind)>,
-    kinds: &'static [Kind],
+    above: Option<(&'static str, ResourceKind)>,
+    kinds: &'static [ResourceKind],
 }
 
 const FEEDS: [Feed; 7] = [
-    Feed { op: "calendars.list", scope: Kind::Calendar, above: None, kinds: &[Kind::Calendar] },
+    Feed {
+        op: "calendars.list",
+        scope: ResourceKind::Calendar,
+        above: None,
+        kinds: &[ResourceKind::Calendar],
+    },
     Feed {
         op: "events",
-        scope: Kind::Event,
-        above: Some(("calendars.list", Kind::Calendar)),
-        kinds: &[Kind::Event],
+        scope: ResourceKind::Event,
+        above: Some(("calendars.list", ResourceKind::Calendar)),
+        kinds: &[ResourceKind::Event],
     },
-    Feed { op: "books.list", scope: Kind::ContactBook, above: None, kinds: &[Kind::ContactBook] },
+    Feed {
+        op: "books.list",
+        scope: ResourceKind::ContactBook,
+        above: None,
+        kinds: &[ResourceKind::ContactBook],
+    },
     Feed {
         op: "contacts",
-        scope: Kind::Contact,
-        above: Some(("books.list", Kind::ContactBook)),
-        kinds: &[Kind::Contact, Kind::ContactGroup],
+        scope: ResourceKind::Contact,
+        above: Some(("books.list", ResourceKind::ContactBook)),
+        kinds: &[ResourceKind::Contact, ResourceKind::ContactGroup],
     },
-    Feed { op: "lists.list", scope: Kind::TaskList, above: None, kinds: &[Kind::TaskList] },
+    Feed { op: "lists.list", scope: ResourceKind::TaskList, above: None, kinds: &[ResourceKind::TaskList] },
     Feed {
         op: "tasks",
-        scope: Kind::Task,
-        above: Some(("lists.list", Kind::TaskList)),
-        kinds: &[Kind::Task],
+        scope: ResourceKind::Task,
+        above: Some(("lists.list", ResourceKind::TaskList)),
+        kinds: &[ResourceKind::Task],
     },
     Feed {
         op: "mail",
-        scope: Kind::EmailMessage,
+        scope: ResourceKind::EmailMessage,
         above: None,
-        kinds: &[Kind::EmailFolder, Kind::EmailLabel, Kind::EmailMessage, Kind::EmailDraft],
+        kinds: &[
+            ResourceKind::EmailFolder,
+            ResourceKind::EmailLabel,
+            ResourceKind::EmailMessage,
+            ResourceKind::EmailDraft,
+        ],
     },
 ];
 
-fn body(kind: Kind, id: &str) -> Value {
+fn body(kind: ResourceKind, id: &str) -> Value {
     match kind {
-        Kind::Event => {
+        ResourceKind::Event => {
             json!({ "title": id, "sequence": 0, "type": "single", "recurrenceId": null, "timeZone": "UTC",
             "originalStart": null, "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z", "allDay": false,
             "attendees": [], "recurrence": [], "status": "confirmed", "reminders": {}, "location": null })
         }
-        Kind::Contact => json!({ "displayName": id, "name": {}, "emails": [], "phones": [], "groupIds": [] }),
-        Kind::ContactGroup => json!({ "name": id, "contactIds": [id], "memberCount": 0 }),
-        Kind::Task => {
+        ResourceKind::Contact => {
+            json!({ "displayName": id, "name": {}, "emails": [], "phones": [], "groupIds": [] })
+        }
+        ResourceKind::ContactGroup => json!({ "name": id, "contactIds": [id], "memberCount": 0 }),
+        ResourceKind::Task => {
             json!({ "title": id, "parentId": id, "status": "open", "dueDate": null, "recurrence": [],
             "percentComplete": null, "checklistItems": [], "position": null })
         }
-        Kind::EmailMessage | Kind::EmailDraft => json!({ "subject": id, "receivedAt": "2026-03-02T10:00:00Z",
+        ResourceKind::EmailMessage | ResourceKind::EmailDraft => {
+            json!({ "subject": id, "receivedAt": "2026-03-02T10:00:00Z",
             "internetMessageId": format!("{id}@relay.test"), "references": [], "from": [], "to": [], "snippet": "",
-            "folderIds": [], "draft": kind == Kind::EmailDraft, "size": 1, "unread": false, "attachments": [] }),
-        Kind::EmailFolder => {
+            "folderIds": [], "draft": kind == ResourceKind::EmailDraft, "size": 1, "unread": false, "attachments": [] })
+        }
+        ResourceKind::EmailFolder => {
             json!({ "name": id, "path": [id], "parentId": id, "role": null, "sortOrder": 0 })
         }
         _ => json!({ "name": id, "color": null }),
     }
 }
 
-fn good(kind: Kind, id: &str) -> Value {
+fn good(kind: ResourceKind, id: &str) -> Value {
     let mut body = body(kind, id);
-    if kind == Kind::Task {
+    if kind == ResourceKind::Task {
         body.as_object_mut().expect("an object").remove("status");
     }
     json!({ "externalId": id, "etag": "1", "items": [{ "externalId": id, "kind": kind.as_str(), "body": body }] })
@@ -141,7 +160,7 @@ fn odd() -> impl Strategy<Value = Odd> {
 }
 
 /// The source made odd.
-fn spoilt(kind: Kind, id: &str, neighbour: &str, odd: &Odd) -> Vec<Value> {
+fn spoilt(kind: ResourceKind, id: &str, neighbour: &str, odd: &Odd) -> Vec<Value> {
     let mut source = good(kind, id);
     let body = body(kind, id);
     let fields: Vec<&String> = body.as_object().expect("an object").keys().collect();
@@ -187,18 +206,20 @@ struct Outcome {
 }
 
 impl Feed {
-    async fn scope(&self, world: &World) -> Scope {
+    async fn scope(&self, world: &World) -> SyncScope {
         let Some((op, kind)) = self.above else {
-            return Scope { kind: self.scope, ..Scope::collections(self.scope) };
+            return SyncScope { kind: self.scope, ..SyncScope::collections(self.scope) };
         };
         world.provider.tell(op, json!({ "sources": [good(kind, "home")], "enumeration": true }));
         let app = &world.server.app;
         world.server.clock.advance_ms(1);
-        ensure_fresh(app, &world.connection, &Scope::collections(kind), true).await.expect("the collections");
+        ensure_fresh(app, &world.connection, &SyncScope::collections(kind), true)
+            .await
+            .expect("the collections");
         let (tenant, id) = (&world.connection.tenant, &world.connection.id);
         let found = items::list_top(app.db.reader(), tenant, Some(id), kind.as_str(), "", 10).await;
         let home = found.expect("a query").remove(0);
-        Scope {
+        SyncScope {
             kind: self.scope,
             scope_id: home.id,
             collection: Some("home".into()),
@@ -207,7 +228,7 @@ impl Feed {
     }
 
     /// Has the host read this page.
-    async fn pull(&self, world: &World, scope: &Scope, page: Vec<Value>) -> Outcome {
+    async fn pull(&self, world: &World, scope: &SyncScope, page: Vec<Value>) -> Outcome {
         let enumeration = scope.kind.is_collection();
         world.provider.tell(self.op, json!({ "sources": page, "enumeration": enumeration }));
         world.server.clock.advance_ms(1);
@@ -237,7 +258,7 @@ impl Feed {
         Outcome { live, sources, errors }
     }
 
-    async fn round(&self, world: &World, scope: &Scope, odds: &[Odd], number: usize) {
+    async fn round(&self, world: &World, scope: &SyncScope, odds: &[Odd], number: usize) {
         let kind = |n: usize| self.kinds[n % self.kinds.len()];
         let (fine, bad) = (|n: usize| format!("good-{number}-{n}"), |n: usize| format!("odd-{number}-{n}"));
         let home = || good(self.scope, "home");
@@ -317,7 +338,7 @@ async fn an_instance_with_two_exceptions() {
     let events = &FEEDS[1];
     let scope = events.scope(&world).await;
     let exception = |title: &str, sequence: i64| {
-        let mut body = body(Kind::Event, title);
+        let mut body = body(ResourceKind::Event, title);
         for (field, value) in [
             ("sequence", json!(sequence)),
             ("type", json!("exception")),
@@ -330,7 +351,7 @@ async fn an_instance_with_two_exceptions() {
         }
         json!({ "externalId": "s/1", "seriesExternalId": "s", "body": body })
     };
-    let mut series = body(Kind::Event, "series");
+    let mut series = body(ResourceKind::Event, "series");
     (series["type"], series["recurrence"]) = (json!("series"), json!(["RRULE:FREQ=DAILY;COUNT=3"]));
     let source = |etag: &str, exceptions: [Value; 2]| {
         let [first, second] = exceptions;
@@ -343,7 +364,11 @@ async fn an_instance_with_two_exceptions() {
     for (etag, exceptions) in
         [("1", [exception("old", 1), exception("new", 2)]), ("2", [exception("new", 2), exception("old", 1)])]
     {
-        let page = vec![good(Kind::Event, "before"), source(etag, exceptions), good(Kind::Event, "after")];
+        let page = vec![
+            good(ResourceKind::Event, "before"),
+            source(etag, exceptions),
+            good(ResourceKind::Event, "after"),
+        ];
         let seen = events.pull(&world, &scope, page).await;
         assert!(seen.errors.is_empty(), "{:?}", seen.errors);
         world.provider.tell("events", json!({ "sources": [] }));

@@ -18,9 +18,9 @@ use crate::api::request::request_id::RequestId;
 use crate::api::response::error::{self, ApiError};
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 const CONNECTIONS_WRITE: &str = "connections.write";
 
@@ -53,13 +53,13 @@ pub fn routes() -> Routes<App> {
 
 async fn authorize(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(provider): Path<String>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewAuthorization>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     Ok(authorization::start(&app, &asker, caller.key.budget_id(), &provider, new, &warnings, &attempt)
@@ -81,7 +81,7 @@ async fn callback(
         return Ok(empty(StatusCode::NO_CONTENT));
     }
     let asker = match &caller {
-        Some(_) => Some(Asker::from_request_parts(&mut parts, &()).await?),
+        Some(_) => Some(RequestContext::from_request_parts(&mut parts, &()).await?),
         None => None,
     };
     if caller.is_some_and(|Extension(caller)| !caller.has_scope(CONNECTIONS_WRITE)) {
@@ -100,7 +100,7 @@ async fn callback(
         Ok(CallbackOutcome::Redirect(location)) => redirect(&location),
         Ok(CallbackOutcome::Page(reason)) => Ok(page(reason)),
         Ok(CallbackOutcome::Json(result)) => {
-            Ok(uncached(reply::response(Answer::ok(serde_json::to_string(&result)?))))
+            Ok(uncached(reply::response(StoredResponse::ok(serde_json::to_string(&result)?))))
         }
         Ok(CallbackOutcome::Refused(e)) => Err(ApiError(e)),
         Err(e) if wants_json => Err(ApiError(e)),

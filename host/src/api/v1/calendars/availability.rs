@@ -10,8 +10,8 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply::with_warnings;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::freebusy::availability;
 
 pub fn routes() -> Routes<App> {
@@ -25,10 +25,10 @@ pub fn routes() -> Routes<App> {
 
 async fn ask(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     availability::require_fields(&body)?;
     let (asked, unknown) = json::typed::<AvailabilityQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;

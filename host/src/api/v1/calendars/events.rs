@@ -19,12 +19,12 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
-use crate::resources::events::listing::Query;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
+use crate::resources::events::listing::EventQuery;
 use crate::resources::events::read;
-use crate::resources::events::respond::{self, Response};
-use crate::resources::events::write::{self, Manner};
+use crate::resources::events::respond::{self, InvitationResponse};
+use crate::resources::events::write::{self, EventWriteOptions};
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
 const EVENT: &str = "/v1/calendars/{calendarId}/events/{eventId}";
@@ -95,12 +95,12 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(calendar_id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
-    let query = Query {
+    let query = EventQuery {
         calendar_id,
         start: params.instant("start")?,
         end: params.instant("end")?,
@@ -119,7 +119,7 @@ async fn list(
     let print = async {
         let (texts, place) = Box::pin(read::list(&app, &asker, &opened.1, &query, after, limit)).await?;
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
-        Ok::<_, Error>(Answer::ok(pagination::page(&texts, next.as_deref())))
+        Ok::<_, Error>(StoredResponse::ok(pagination::page(&texts, next.as_deref())))
     };
     let name = (!query.with_provider_data).then(|| binding.page(params.get("cursor"), limit));
     Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
@@ -127,10 +127,10 @@ async fn list(
 
 async fn get(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     read::freshen(&app, &asker, &calendar_id).await?;
     let raw = params.with_provider_data();
     let print = read::get(&app, &asker, (&calendar_id, &event_id), raw);
@@ -139,11 +139,11 @@ async fn get(
 }
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.
-fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<Manner> {
+fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value>) -> Result<EventWriteOptions> {
     let notify = option::<Notify>(body, params, "notify", "notify")?.unwrap_or_default();
     let scope = option::<RecurrenceScope>(body, params, "recurrenceScope", "recurrence_scope")?;
     let expected = etag::expected(headers, Some(body))?;
-    Ok(Manner { expected, notify, scope, strict: is_strict(headers, params)? })
+    Ok(EventWriteOptions { expected, notify, scope, strict: is_strict(headers, params)? })
 }
 
 /// How strict a write is.
@@ -168,59 +168,59 @@ fn option<T: DeserializeOwned>(
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(calendar_id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     Ok(write::create(&app, &asker, &calendar_id, body, manner, &attempt).await?)
 }
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     Ok(write::update(&app, &asker, (&calendar_id, &event_id), body, manner, &attempt).await?)
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     Ok(write::delete(&app, &asker, (&calendar_id, &event_id), manner, &attempt).await?)
 }
 
 /// What the three answers to an invitation share.
-struct Invited {
+struct InvitationContext {
     app: App,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     path: (String, String),
     body: Map<String, Value>,
 }
 
-async fn respond(mut invited: Invited, status: ResponseStatus) -> Result<Answer, ApiError> {
+async fn respond(mut invited: InvitationContext, status: ResponseStatus) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&invited.headers, Some(&mut invited.body))?;
     let (rsvp, unknown) = json::typed::<Rsvp>(invited.body)?;
     let warnings = json::unknown_fields(&invited.headers, &unknown)?;
-    let response = Response {
+    let response = InvitationResponse {
         status,
         comment: rsvp.comment,
         notify_organizer: rsvp.notify_organizer,
@@ -235,48 +235,51 @@ async fn respond(mut invited: Invited, status: ResponseStatus) -> Result<Answer,
 
 async fn accept(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
-    respond(Invited { app, asker, attempt, headers, params, path, body }, ResponseStatus::Accepted).await
+) -> Result<StoredResponse, ApiError> {
+    respond(InvitationContext { app, asker, attempt, headers, params, path, body }, ResponseStatus::Accepted)
+        .await
 }
 
 async fn tentative(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
-    respond(Invited { app, asker, attempt, headers, params, path, body }, ResponseStatus::Tentative).await
+) -> Result<StoredResponse, ApiError> {
+    respond(InvitationContext { app, asker, attempt, headers, params, path, body }, ResponseStatus::Tentative)
+        .await
 }
 
 async fn decline(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
-    respond(Invited { app, asker, attempt, headers, params, path, body }, ResponseStatus::Declined).await
+) -> Result<StoredResponse, ApiError> {
+    respond(InvitationContext { app, asker, attempt, headers, params, path, body }, ResponseStatus::Declined)
+        .await
 }
 
 async fn conference(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewConference>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let asked = (new.provider, warnings);

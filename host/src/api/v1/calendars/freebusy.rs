@@ -11,8 +11,8 @@ use crate::api::operation::Routes;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::freebusy::query;
 
 pub fn routes() -> Routes<App> {
@@ -26,11 +26,11 @@ pub fn routes() -> Routes<App> {
 
 async fn ask(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     caller: Caller,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     query::require_fields(&body)?;
     let (asked, unknown) = json::typed::<FreeBusyQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;

@@ -13,9 +13,9 @@ use crate::api::shared::change_feed::{
     changes_inside, parameters, reset_inside, start_inside, status_inside,
 };
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::connections::watch_reach;
 use crate::push::wanted_watches;
 use crate::resources::collections;
@@ -52,11 +52,11 @@ pub fn routes() -> Routes<App> {
 
 async fn renew(
     State(app): State<App>,
-    asker: Asker,
-    _attempt: Attempt,
+    asker: RequestContext,
+    _attempt: IdempotentAttempt,
     Path(calendar_id): Path<String>,
-) -> Result<Answer, ApiError> {
-    let of = (Kind::Calendar, calendar_id.as_str());
+) -> Result<StoredResponse, ApiError> {
+    let of = (ResourceKind::Calendar, calendar_id.as_str());
     let (connection, calendar) = collections::open(&app, &asker, of, "calendar.read").await?;
     let scope = crate::sync::scope::scope(&calendar)?;
     let state = sync::state(&app, &connection, &scope).await?;
@@ -65,5 +65,5 @@ async fn renew(
     }
     let otherwise = lifecycle::watch(&app, &connection, None);
     let watch = push_status::of(&app, &connection, &state, otherwise).await?.unwrap_or_default();
-    Ok(Answer::ok(serde_json::to_string(&watch)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&watch)?))
 }

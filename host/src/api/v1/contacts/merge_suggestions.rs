@@ -12,8 +12,8 @@ use crate::api::pagination::{self, Binding};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::resources::contacts::duplicates;
 
 pub fn routes() -> Routes<App> {
@@ -27,7 +27,7 @@ pub fn routes() -> Routes<App> {
 
 /// A place in the list: after this score and id.
 #[derive(Serialize, Deserialize)]
-struct Place {
+struct SuggestionPosition {
     #[serde(rename = "s")]
     score: u16,
     #[serde(rename = "i")]
@@ -36,20 +36,20 @@ struct Place {
 
 async fn query(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (query, unknown) = json::typed::<MergeSuggestionQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     duplicates::valid(&query)?;
     let limit = pagination::limit(query.limit.map(|n| n.to_string()).as_deref())?;
     let filters = (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score);
     let binding = Binding::new(&asker.tenant, "contacts.merge_suggestions", &filters);
-    let after: Option<Place> = binding.place(&app.keyring, query.cursor.as_deref())?;
+    let after: Option<SuggestionPosition> = binding.place(&app.keyring, query.cursor.as_deref())?;
     let after = after.map(|p| Position::at(p.score, p.id));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, next) = duplicates::page(&app, &asker, &query, (after, limit)).await?;
-    let next = next.map(|p| binding.cursor(&app.keyring, &Place { score: p.score.0, id: p.id }));
-    Ok(Answer::ok(pagination::page(&found, next.as_deref())).warned(&warnings))
+    let next = next.map(|p| binding.cursor(&app.keyring, &SuggestionPosition { score: p.score.0, id: p.id }));
+    Ok(StoredResponse::ok(pagination::page(&found, next.as_deref())).warned(&warnings))
 }

@@ -19,13 +19,13 @@ use crate::api::shared::collection_items::{
     create_in_book, delete_in_book, get_in_book, listed, update_in_book,
 };
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
-use crate::resources::contacts::find::{self, Query};
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
+use crate::resources::contacts::find::{self, ContactQuery};
 use crate::resources::contacts::photo;
 
-const CONTACT: Kind = Kind::Contact;
+const CONTACT: ResourceKind = ResourceKind::Contact;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Contacts")
@@ -67,9 +67,13 @@ pub fn routes() -> Routes<App> {
         .return_type("application/octet-stream")
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
-    let query = Query {
+    let query = ContactQuery {
         connection_id: params.text("connection_id", 64)?,
         book_id: params.text("book_id", 64)?,
         group_id: params.text("group_id", 64)?,
@@ -88,18 +92,18 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
 
 async fn get_photo(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let format = params.word("format", &["raw", "json"])?;
     let accepts = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let found = photo::get(&app, &asker, &id).await?;
     if format.as_deref() == Some("raw") || (format.is_none() && accepts.contains("application/octet-stream"))
     {
         // What somebody else wrote is never shown as a page of ours.
-        return Ok(Answer::ok(found.bytes)
+        return Ok(StoredResponse::ok(found.bytes)
             .header("content-type", found.content_type)
             .header("x-content-type-options", "nosniff")
             .header("content-security-policy", "sandbox"));
@@ -110,5 +114,5 @@ async fn get_photo(
         etag: found.etag,
         content_base64: BASE64_STANDARD.encode(&found.bytes),
     };
-    Ok(Answer::ok(serde_json::to_string(&picture)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&picture)?))
 }

@@ -8,8 +8,8 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::resources::capabilities;
 
 pub fn routes() -> Routes<App> {
@@ -20,7 +20,11 @@ pub fn routes() -> Routes<App> {
         .returns::<Capabilities>()
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     let capabilities = capabilities::of(&app, &asker, &id).await?;
-    Ok(Answer::ok(serde_json::to_string(&capabilities)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&capabilities)?))
 }

@@ -19,8 +19,8 @@ use crate::api::response::reply;
 use crate::api::shared::collection_items::manner;
 use crate::api::shared::mail_lists::query;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::resources::mail::{compose, drafts, filter};
 use crate::sending::submit::{Submission, submit};
 
@@ -58,16 +58,20 @@ pub fn routes() -> Routes<App> {
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     Ok(drafts::create(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
 }
 
-async fn list_drafts(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    let query = filter::Query { drafts: true, ..query(&params)? };
+async fn list_drafts(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
+    let query = filter::MailQuery { drafts: true, ..query(&params)? };
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
@@ -78,27 +82,27 @@ async fn list_drafts(State(app): State<App>, asker: Asker, params: Params) -> Re
         .map(|t| crate::local_copy::mail::render_draft::without_time(t))
         .collect::<Result<Vec<_>, _>>()?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(Answer::ok(pagination::page(&texts, next.as_deref())), &asker))
+    Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), &asker))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     Ok(drafts::get(&app, &asker, &id, params.with_provider_data()).await?)
 }
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let has_etag = headers.contains_key(header::IF_MATCH) || body.get("etag").is_some_and(|e| !e.is_null());
     if !has_etag {
         let message = "a draft is changed with the etag of the version that is known: send If-Match or etag";
@@ -110,24 +114,24 @@ async fn update(
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     Ok(drafts::delete(&app, &asker, &id, expected, &attempt).await?)
 }
 
 async fn send(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let (given, unknown) = json::typed::<SendDraft>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;

@@ -10,9 +10,9 @@ use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::api::shared::mail_lists::places;
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -28,6 +28,10 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<Folder>>()
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
-    places(&app, &asker, &params, Kind::EmailFolder).await
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
+    places(&app, &asker, &params, ResourceKind::EmailFolder).await
 }

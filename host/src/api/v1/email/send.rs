@@ -13,9 +13,9 @@ use crate::api::operation::Routes;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
-use crate::resources::mail::compose::{self, Content};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::compose::{self, DraftContent};
 use crate::sending::submit::{Submission, submit};
 use crate::sync::backfill;
 
@@ -31,11 +31,11 @@ pub fn routes() -> Routes<App> {
 
 async fn send(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed_with_files::<SendMessage>(&app, &asker.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     if new.connection_id.is_empty() {
@@ -48,7 +48,7 @@ async fn send(
     if new.reply_to_message_id.is_some() {
         backfill::ensure(&app, &connection, false).await?;
     }
-    let content = Content {
+    let content = DraftContent {
         from: new.from,
         to: new.to,
         cc: new.cc,
@@ -60,7 +60,7 @@ async fn send(
         headers: new.headers,
         reply_to_message_id: new.reply_to_message_id,
         reply_mode: new.reply_mode,
-        ..Content::default()
+        ..DraftContent::default()
     };
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
     let submission = Submission {

@@ -11,11 +11,11 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::Body;
 use crate::api::response::error::ApiError;
-use crate::api::shared::change_feed::{self, Followed};
+use crate::api::shared::change_feed::{self, SyncedScope};
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
-use crate::sync::scope::Scope;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
+use crate::sync::scope::SyncScope;
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Email sync")
@@ -43,25 +43,34 @@ pub fn routes() -> Routes<App> {
         .returns::<SyncState>()
 }
 
-async fn opened(app: &App, asker: &Asker, connection_id: Option<&str>, field: &str) -> Result<Followed> {
+async fn opened(
+    app: &App,
+    asker: &RequestContext,
+    connection_id: Option<&str>,
+    field: &str,
+) -> Result<SyncedScope> {
     let missing = || invalid(Code::MissingField, field, format!("{field} is required"));
     let connection = asker.connection(app, connection_id.ok_or_else(missing)?, "email.read").await?;
-    Ok(Followed { connection, scope: Scope::mail() })
+    Ok(SyncedScope { connection, scope: SyncScope::mail() })
 }
 
 async fn start(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let start = change_feed::start_body(&headers, body)?;
     let followed = opened(&app, &asker, start.0.connection_id.as_deref(), "connectionId").await?;
     Ok(change_feed::start(&app, &followed, start, &attempt).await?)
 }
 
-async fn read_changes(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn read_changes(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let followed = opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
     let of = (&followed.connection, &followed.scope);
     Ok(change_feed::changes(&app, &asker, &params, "email.sync.changes", of).await?)
@@ -69,11 +78,11 @@ async fn read_changes(State(app): State<App>, asker: Asker, params: Params) -> R
 
 async fn reset(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let reset = change_feed::reset_body(&headers, body)?;
     let followed = opened(&app, &asker, reset.0.connection_id.as_deref(), "connectionId").await?;
     Ok(change_feed::reset(&app, &followed, reset, &attempt).await?)
@@ -81,9 +90,9 @@ async fn reset(
 
 async fn status(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     Path(connection_id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let followed = opened(&app, &asker, Some(&connection_id), "connectionId").await?;
     Ok(change_feed::status(&app, &followed).await?)
 }

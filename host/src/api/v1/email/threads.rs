@@ -12,9 +12,9 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
-use crate::resources::mail::filter::Query;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::filter::MailQuery;
 use crate::resources::mail::thread_views;
 
 pub fn routes() -> Routes<App> {
@@ -39,18 +39,22 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<EmailThread>>()
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let query = query(&params)?;
     let binding = Binding::new(&asker.tenant, "email.threads.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) = thread_views::list(&app, &asker, &query, (after, limit)).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(Answer::ok(pagination::page(&texts, next.as_deref())), &asker))
+    Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), &asker))
 }
 
-fn query(params: &Params) -> Result<Query> {
-    Ok(Query {
+fn query(params: &Params) -> Result<MailQuery> {
+    Ok(MailQuery {
         connection_id: params.text("connection_id", 64)?,
         folder_id: params.text("folder_id", 64)?,
         label_id: params.text("label_id", 64)?,
@@ -61,10 +65,14 @@ fn query(params: &Params) -> Result<Query> {
         has_attachment: params.choice("has_attachment")?,
         received_after: params.instant("received_after")?,
         received_before: params.instant("received_before")?,
-        ..Query::default()
+        ..MailQuery::default()
     })
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     Ok(thread_views::get(&app, &asker, &id).await?)
 }

@@ -8,8 +8,8 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
 use crate::tracking::record;
 
 pub fn routes() -> Routes<App> {
@@ -20,6 +20,10 @@ pub fn routes() -> Routes<App> {
         .returns::<TrackingRecord>()
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     Ok(record::get(&app, &asker, &id).await?)
 }

@@ -12,8 +12,8 @@ use crate::api::pagination::{self, Binding};
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::webhooks::events::{self, Wish};
+use crate::app::stored_response::StoredResponse;
+use crate::webhooks::events::{self, EventRequest};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Events")
@@ -31,10 +31,10 @@ pub fn routes() -> Routes<App> {
         .returns::<Notification>()
 }
 
-async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<StoredResponse, ApiError> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let backfill = params.flag("include_backfill")?;
-    let wish = Wish::read(params.get("type"), params.get("connection_id"), backfill)?;
+    let wish = EventRequest::read(params.get("type"), params.get("connection_id"), backfill)?;
     let binding = Binding::new(caller.tenant(), "events.list", &wish);
     let cursor = params.get("cursor");
     let after = pagination::sequence("after_sequence", params.get("after_sequence"))?;
@@ -46,9 +46,13 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     // It goes on behind the last field.
     body.pop();
     body.push_str(&format!(",\"last_sequence\":{}}}", found.position));
-    Ok(Answer::ok(body))
+    Ok(StoredResponse::ok(body))
 }
 
-async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
-    Ok(Answer::ok(events::find(&app, &caller.key, &id).await?))
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
+    Ok(StoredResponse::ok(events::find(&app, &caller.key, &id).await?))
 }

@@ -12,7 +12,7 @@ use crate::api::pagination;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::webhooks::events::Wish;
+use crate::webhooks::events::EventRequest;
 use crate::webhooks::stream::EventStream;
 
 /// Where a client goes on that had a stream before (WHATWG HTML, section 9.2.4).
@@ -40,7 +40,7 @@ async fn open(
     params: Params,
 ) -> Result<Response, ApiError> {
     let backfill = params.flag("include_backfill")?;
-    let wish = Wish::read(params.get("type"), params.get("connection_id"), backfill)?;
+    let wish = EventRequest::read(params.get("type"), params.get("connection_id"), backfill)?;
     // What is no text is no sequence either.
     let last_event_id = headers.get(LAST_EVENT_ID).map(|value| value.to_str().unwrap_or("?"));
     let last_event_id = pagination::sequence("Last-Event-ID", last_event_id.filter(|id| !id.is_empty()))?;

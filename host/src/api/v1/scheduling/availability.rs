@@ -11,9 +11,9 @@ use crate::api::pagination::Binding;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::bookings::slots;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -26,11 +26,11 @@ pub fn routes() -> Routes<App> {
 
 async fn ask(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     caller: Caller,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     slots::require_fields(&body)?;
     let (query, unknown) = json::typed::<SlotQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -42,5 +42,5 @@ async fn ask(
     answer.next_cursor = next_ms.map(|ms| binding.cursor(&app.keyring, &ms));
     // Not by way of a `Value`: a pool's answer names thousands of hosts.
     let body = serde_json::to_vec(&answer).map_err(anyhow::Error::from)?;
-    Ok(Answer::ok(body).warned(&warnings))
+    Ok(StoredResponse::ok(body).warned(&warnings))
 }

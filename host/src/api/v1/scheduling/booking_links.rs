@@ -8,9 +8,9 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::bookings::links;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -20,7 +20,11 @@ pub fn routes() -> Routes<App> {
         .returns::<BookingLink>()
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(slug): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(slug): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     let bookable = links::by_slug(&app, &asker, &slug).await?;
-    Ok(Answer::ok(storage::json_text(&links::view(&app, &bookable).await?)))
+    Ok(StoredResponse::ok(storage::json_text(&links::view(&app, &bookable).await?)))
 }

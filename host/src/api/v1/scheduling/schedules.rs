@@ -13,9 +13,9 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::schedules;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -42,7 +42,11 @@ pub fn routes() -> Routes<App> {
         .description("409 `invalid_state` while an event type uses it.")
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.schedules.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -54,33 +58,37 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
         items.push(stored.view()?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|s| &s.row.id));
-    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let strict = json::is_strict(&headers);
     Ok(schedules::create(&app, &asker, body, strict, &attempt).await?)
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     let found = schedules::find(&app, &asker, &id).await?;
-    Ok(Answer::ok(found.view()?.to_string()).etag(&found.row.etag))
+    Ok(StoredResponse::ok(found.view()?.to_string()).etag(&found.row.etag))
 }
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
     Ok(schedules::update(&app, &asker, &id, (body, expected), strict, &attempt).await?)
@@ -88,11 +96,11 @@ async fn update(
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, None)?;
     Ok(schedules::delete(&app, &asker, &id, expected, &attempt).await?)
 }

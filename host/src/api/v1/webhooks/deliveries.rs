@@ -10,9 +10,9 @@ use crate::api::operation::Routes;
 use crate::api::pagination::{self, Binding};
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::app::{App, page_cache};
-use crate::webhooks::deliveries::{self, Filter, Place};
+use crate::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
 
 /// Longest id of an event, characters.
 const MAX_ID: usize = 64;
@@ -32,12 +32,12 @@ async fn list(
     caller: Caller,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
-    let filter = Filter { status: status(&params)?, event_id: params.text("event_id", MAX_ID)? };
+    let filter = DeliveryFilter { status: status(&params)?, event_id: params.text("event_id", MAX_ID)? };
     let filters = (&id, params.get("status"), &filter.event_id);
     let binding = Binding::new(caller.tenant(), "webhooks.deliveries.list", &filters);
-    let after: Option<Place> = binding.place(&app.keyring, params.get("cursor"))?;
+    let after: Option<DeliveryListPosition> = binding.place(&app.keyring, params.get("cursor"))?;
     let found = deliveries::list(&app, &caller.key, &id, &filter, (after, limit)).await?;
     let mut items = Vec::with_capacity(found.deliveries.len());
     for delivery in &found.deliveries {
@@ -50,7 +50,7 @@ async fn list(
         None => found.next,
     };
     let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
-    Ok(Answer::ok(pagination::page(items.get(..fitting).unwrap_or(&items), cursor.as_deref())))
+    Ok(StoredResponse::ok(pagination::page(items.get(..fitting).unwrap_or(&items), cursor.as_deref())))
 }
 
 fn status(params: &Params) -> Result<Option<DeliveryStatus>> {

@@ -19,8 +19,8 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::webhooks::{subscription, view};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::webhooks::{subscription, subscription_update, view};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
@@ -49,15 +49,15 @@ pub fn routes() -> Routes<App> {
 async fn create(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let strict = json::is_strict(&headers);
     Ok(subscription::create(&app, &caller.key, body, strict, &attempt).await?)
 }
 
-async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<Answer, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<StoredResponse, ApiError> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(caller.tenant(), "webhooks.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -69,34 +69,38 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
         items.push(view::json(&app, webhook)?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|w| &w.id));
-    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
 }
 
-async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     let webhook = subscription::find(&app, &caller.key, &id).await?;
-    Ok(Answer::ok(view::json(&app, &webhook)?.to_string()).etag(&webhook.etag))
+    Ok(StoredResponse::ok(view::json(&app, &webhook)?.to_string()).etag(&webhook.etag))
 }
 
 async fn update(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(subscription::update(&app, &caller.key, &id, (body, expected), strict, &attempt).await?)
+    Ok(subscription_update::update(&app, &caller.key, &id, (body, expected), strict, &attempt).await?)
 }
 
 async fn delete(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, None)?;
     Ok(subscription::delete(&app, &caller.key, &id, expected, &attempt).await?)
 }

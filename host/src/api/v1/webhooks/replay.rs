@@ -12,7 +12,7 @@ use crate::api::request::extractors::Path;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::webhooks::replay;
 
 pub fn routes() -> Routes<App> {
@@ -27,11 +27,11 @@ pub fn routes() -> Routes<App> {
 async fn start(
     State(app): State<App>,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (asked, unknown) = json::typed::<NewWebhookReplay>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     Ok(replay::start(&app, &caller.key, &id, (asked, warnings), &attempt).await?)

@@ -10,7 +10,7 @@ use crate::api::pagination::{self, Binding};
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::webhooks::replay;
 
 pub fn routes() -> Routes<App> {
@@ -30,7 +30,7 @@ async fn list(
     caller: Caller,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(caller.tenant(), "webhooks.replays.list", &id);
     let before: Option<String> = binding.place(&app.keyring, params.get("cursor"))?;
@@ -40,13 +40,13 @@ async fn list(
     found.truncate(most);
     let items: Vec<String> = found.iter().map(|(_, rendered)| rendered.to_string()).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|(id, _)| id));
-    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn get(
     State(app): State<App>,
     caller: Caller,
     Path((webhook_id, id)): Path<(String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     Ok(replay::read(&app, &caller.key, &webhook_id, &id).await?)
 }

@@ -9,7 +9,7 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
+use crate::app::stored_response::StoredResponse;
 use crate::webhooks::test_event;
 
 pub fn routes() -> Routes<App> {
@@ -20,6 +20,10 @@ pub fn routes() -> Routes<App> {
         .returns::<Delivery>()
 }
 
-async fn send(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn send(
+    State(app): State<App>,
+    caller: Caller,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     Ok(test_event::send(&app, &caller.key, &id).await?)
 }

@@ -1,8 +1,8 @@
 //! Messages about bookings in Arabic.
 
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 
-pub static ARABIC: Texts = Texts {
+pub static ARABIC: MailTexts = MailTexts {
     subjects: Changes {
         pending: "في انتظار التأكيد",
         confirmed: "تم التأكيد",

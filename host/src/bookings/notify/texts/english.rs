@@ -1,8 +1,8 @@
 //! Messages about bookings in English.
 
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 
-pub static ENGLISH: Texts = Texts {
+pub static ENGLISH: MailTexts = MailTexts {
     subjects: Changes {
         pending: "Waiting for confirmation",
         confirmed: "Confirmed",

@@ -4,7 +4,7 @@ use crate::bookings::notify::kind::MailKind;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]
-pub struct Texts {
+pub struct MailTexts {
     /// What happened, in a few words: stands before the title and a colon in subjects.
     pub subjects: Changes,
     /// The same as a sentence, to the invitee and to guests.

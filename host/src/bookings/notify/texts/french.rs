@@ -1,8 +1,8 @@
 //! Messages about bookings in French.
 
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 
-pub static FRENCH: Texts = Texts {
+pub static FRENCH: MailTexts = MailTexts {
     subjects: Changes {
         pending: "En attente de confirmation",
         confirmed: "Confirmé",

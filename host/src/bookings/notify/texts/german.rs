@@ -1,8 +1,8 @@
 //! Messages about bookings in German.
 
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 
-pub static GERMAN: Texts = Texts {
+pub static GERMAN: MailTexts = MailTexts {
     subjects: Changes {
         pending: "Wartet auf Bestätigung",
         confirmed: "Bestätigt",

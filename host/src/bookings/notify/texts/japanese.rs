@@ -1,8 +1,8 @@
 //! Messages about bookings in Japanese.
 
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 
-pub static JAPANESE: Texts = Texts {
+pub static JAPANESE: MailTexts = MailTexts {
     subjects: Changes {
         pending: "確認待ち",
         confirmed: "確定",

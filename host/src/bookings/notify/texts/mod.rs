@@ -10,7 +10,7 @@ mod spanish;
 
 use crate::bookings::notify::texts::arabic::ARABIC;
 use crate::bookings::notify::texts::english::ENGLISH;
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 use crate::bookings::notify::texts::french::FRENCH;
 use crate::bookings::notify::texts::german::GERMAN;
 use crate::bookings::notify::texts::japanese::JAPANESE;
@@ -18,7 +18,7 @@ use crate::bookings::notify::texts::spanish::SPANISH;
 use crate::locale::Language;
 
 /// The texts of a language.
-pub fn texts(language: Language) -> &'static Texts {
+pub fn texts(language: Language) -> &'static MailTexts {
     match language {
         Language::English => &ENGLISH,
         Language::German => &GERMAN,

@@ -1,8 +1,8 @@
 //! Messages about bookings in Spanish.
 
-use crate::bookings::notify::texts::fields::{Changes, Texts};
+use crate::bookings::notify::texts::fields::{Changes, MailTexts};
 
-pub static SPANISH: Texts = Texts {
+pub static SPANISH: MailTexts = MailTexts {
     subjects: Changes {
         pending: "Pendiente de confirmación",
         confirmed: "Confirmada",

@@ -14,7 +14,7 @@ const SHOWN: usize = 5;
 /// A connector that a host would install.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Facts {
+pub struct ConnectorFacts {
     pub name: String,
     pub version: String,
     pub title: String,
@@ -24,9 +24,9 @@ pub struct Facts {
     pub level: Level,
     pub imports: Vec<Import>,
     pub component: Component,
-    pub start: Start,
+    pub start: StartCost,
     pub may_send_requests_to: Vec<String>,
-    pub may_use_per_call: Budget,
+    pub may_use_per_call: CallBudget,
     pub needs_from_user: Vec<String>,
     pub needs_from_operator: Vec<String>,
     /// The manifest with its defaults.
@@ -65,7 +65,7 @@ pub struct Component {
 /// What starting takes, and the most that it may take. Each call starts the component anew.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Start {
+pub struct StartCost {
     pub cpu_us: u64,
     pub most_cpu_us: u64,
     pub memory_bytes: u64,
@@ -75,20 +75,20 @@ pub struct Start {
 /// What one call may take.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Budget {
+pub struct CallBudget {
     pub memory: MemoryClass,
     pub memory_mib: usize,
     pub cpu_ms: u64,
     pub wall_ms: u64,
 }
 
-impl Facts {
+impl ConnectorFacts {
     /// The facts of a connector that was loaded from the bytes `wasm` of the file `path`.
-    pub fn new(loaded: &Loaded, path: &Path, wasm: &[u8], limits: &Limits) -> Facts {
+    pub fn new(loaded: &Loaded, path: &Path, wasm: &[u8], limits: &Limits) -> ConnectorFacts {
         let manifest = loaded.manifest.clone();
         let memory_mib = limits.memory_mib(manifest.memory);
         let import = |name: String| Import { means: words::import(&name), name };
-        Facts {
+        ConnectorFacts {
             name: manifest.name.clone(),
             version: manifest.version.clone(),
             title: manifest.title.clone(),
@@ -105,14 +105,14 @@ impl Facts {
                 most_bytes: limits.component_bytes,
                 has_debug_information: has_debug_info(wasm),
             },
-            start: Start {
+            start: StartCost {
                 cpu_us: loaded.start_up.cpu_us,
                 most_cpu_us: u64::try_from(TRIAL_CPU.as_micros()).unwrap_or(u64::MAX),
                 memory_bytes: loaded.start_up.peak_memory,
                 most_memory_bytes: (memory_mib as u64) << 20,
             },
             may_send_requests_to: words::destinations(&manifest),
-            may_use_per_call: Budget {
+            may_use_per_call: CallBudget {
                 memory: manifest.memory,
                 memory_mib,
                 cpu_ms: limits.cpu_ms,
@@ -148,7 +148,7 @@ impl Facts {
         );
         add(&mut text, "starts with", &[start]);
         add(&mut text, "may send requests to", &self.may_send_requests_to);
-        let Budget { memory_mib, cpu_ms, wall_ms, .. } = self.may_use_per_call;
+        let CallBudget { memory_mib, cpu_ms, wall_ms, .. } = self.may_use_per_call;
         let budget = format!(
             "{memory_mib} MiB, {} of processor time, {} in all",
             milliseconds(cpu_ms * 1_000),

@@ -18,7 +18,7 @@ use runtime::{Config, HttpSettings, Limits, Loaded, Runtime, SystemLookup};
 use serde::Serialize;
 
 use crate::cli::connector::build::{built, shown};
-use crate::cli::connector::check::facts::Facts;
+use crate::cli::connector::check::facts::ConnectorFacts;
 use crate::cli::connector::check::warnings::Warning;
 use crate::cli::connector::project::{InProject, step};
 use crate::cli::output::answer;
@@ -58,7 +58,7 @@ pub struct Check {
 }
 
 /// A connector to check.
-struct Target {
+struct CheckTarget {
     manifest: PathBuf,
     component: PathBuf,
     /// None: the folder of --folder.
@@ -67,9 +67,9 @@ struct Target {
 
 /// The result as JSON.
 #[derive(Serialize)]
-struct Checked<'a> {
+struct CheckReport<'a> {
     #[serde(flatten)]
-    facts: &'a Facts,
+    facts: &'a ConnectorFacts,
     warnings: &'a [Warning],
 }
 
@@ -84,10 +84,10 @@ impl Check {
         let component = shown_path(&target.component);
         let wasm = std::fs::read(&target.component)
             .with_context(|| format!("cannot read {}", component.display()))?;
-        let facts = Facts::new(&loaded, component, &wasm, &Limits::default());
+        let facts = ConnectorFacts::new(&loaded, component, &wasm, &Limits::default());
         let warnings = warnings::find(&facts, target.project.as_ref());
         if self.json {
-            let checked = Checked { facts: &facts, warnings: &warnings };
+            let checked = CheckReport { facts: &facts, warnings: &warnings };
             answer(&serde_json::to_string_pretty(&checked)?)?;
         } else {
             answer(&text(&facts, &warnings))?;
@@ -97,7 +97,7 @@ impl Check {
     }
 
     /// The connector of the project: its own manifest, which may be newer than the copy of the last build, and the built component.
-    fn of_project(&self) -> Result<Target> {
+    fn of_project(&self) -> Result<CheckTarget> {
         let project = self.project.open()?;
         refused::read_manifest(&project.folder)?;
         if self.build {
@@ -111,12 +111,12 @@ impl Check {
             let help = "build it first: switchboard connector build, or give --build";
             return Err(Fault::new(missing, help).into());
         }
-        Ok(Target { manifest: project.folder.join("connector.toml"), component, project: Some(project) })
+        Ok(CheckTarget { manifest: project.folder.join("connector.toml"), component, project: Some(project) })
     }
 }
 
 /// The connector in a folder that `install` would take.
-fn of_folder(folder: &Path) -> Result<Target> {
+fn of_folder(folder: &Path) -> Result<CheckTarget> {
     let manifest = refused::read_manifest(folder)?;
     let component = folder.join(format!("{}.wasm", manifest.name));
     if !component.is_file() {
@@ -125,12 +125,12 @@ fn of_folder(folder: &Path) -> Result<Target> {
             "put the component beside connector.toml, under the name that connector.toml has: NAME.wasm";
         return Err(Fault::new(missing, help).into());
     }
-    Ok(Target { manifest: folder.join("connector.toml"), component, project: None })
+    Ok(CheckTarget { manifest: folder.join("connector.toml"), component, project: None })
 }
 
 /// Loads the connector with the production runtime, which refuses what it would refuse at install. Compiled code of a project stays in the
 /// project, where `connector test` keeps it too; of another folder it is removed.
-async fn load(target: &Target) -> Result<Arc<Loaded>> {
+async fn load(target: &CheckTarget) -> Result<Arc<Loaded>> {
     let scratch = tempfile::tempdir().context("cannot make a temporary folder")?;
     let kept = target.project.as_ref().map(|project| project.folder.join(".switchboard/compiled"));
     let cache_dir = kept.clone().unwrap_or_else(|| scratch.path().join("compiled"));
@@ -164,7 +164,7 @@ async fn load(target: &Target) -> Result<Arc<Loaded>> {
 }
 
 /// Makes a folder with the manifest and the component, as the runtime reads them.
-fn placed_together(target: &Target, scratch: &Path) -> Result<PathBuf> {
+fn placed_together(target: &CheckTarget, scratch: &Path) -> Result<PathBuf> {
     let folder = scratch.join("connector");
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     for file in [&target.manifest, &target.component] {
@@ -181,7 +181,7 @@ fn shown_path(path: &Path) -> &Path {
 }
 
 /// The facts, the warnings and the result: at most 25 lines.
-fn text(facts: &Facts, warnings: &[Warning]) -> String {
+fn text(facts: &ConnectorFacts, warnings: &[Warning]) -> String {
     let mut text = facts.text();
     for warning in warnings {
         text.push_str(&format!("warning: {}; {}\n", warning.said, warning.help));

@@ -7,7 +7,7 @@ use runtime::{Level, MemoryClass, Pkce};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cli::connector::check::facts::Facts;
+use crate::cli::connector::check::facts::ConnectorFacts;
 
 /// Bytes of a component in Rust above which something in it is larger than it has to be.
 const LARGE_RUST: usize = 5_000_000;
@@ -25,7 +25,7 @@ pub struct Warning {
 }
 
 /// Finds them all. Without a project only those of the manifest and the component.
-pub fn find(facts: &Facts, project: Option<&Project>) -> Vec<Warning> {
+pub fn find(facts: &ConnectorFacts, project: Option<&Project>) -> Vec<Warning> {
     let mut found = of_manifest(facts);
     found.extend(of_component(facts, project));
     if let Some(project) = project.filter(|project| !has_licence(&project.folder)) {
@@ -38,7 +38,7 @@ pub fn find(facts: &Facts, project: Option<&Project>) -> Vec<Warning> {
     found
 }
 
-fn of_manifest(facts: &Facts) -> Vec<Warning> {
+fn of_manifest(facts: &ConnectorFacts) -> Vec<Warning> {
     let manifest = &facts.manifest;
     let mut found = Vec::new();
     let mut warn = |code, said: String, help| found.push(Warning { code, said, help });
@@ -85,7 +85,7 @@ fn of_manifest(facts: &Facts) -> Vec<Warning> {
     found
 }
 
-fn of_component(facts: &Facts, project: Option<&Project>) -> Vec<Warning> {
+fn of_component(facts: &ConnectorFacts, project: Option<&Project>) -> Vec<Warning> {
     let component = &facts.component;
     let mut found = Vec::new();
     let mut warn = |code, said: String, help| found.push(Warning { code, said, help });

@@ -36,15 +36,15 @@ const PATHS: [(&str, &str); 4] = [
 ];
 
 /// An account at the provider, and what it is connected with.
-pub struct Account {
+pub struct DevAccount {
     provider: String,
     surfaces: Vec<String>,
     settings: Map<String, Value>,
     token: String,
 }
 
-impl Account {
-    pub fn of(project: &Project) -> Result<Account> {
+impl DevAccount {
+    pub fn of(project: &Project) -> Result<DevAccount> {
         let path = project.folder.join("connector.toml");
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -54,7 +54,7 @@ impl Account {
             authoring::Provider::BuiltIn(_) => PAPER_TOKEN.to_owned(),
             authoring::Provider::Local(local) => local.token.clone(),
         };
-        Ok(Account { provider: project.name.clone(), surfaces, settings: settings(project)?, token })
+        Ok(DevAccount { provider: project.name.clone(), surfaces, settings: settings(project)?, token })
     }
 
     /// The provider is at this address, unless the project says otherwise.

@@ -16,14 +16,14 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 use crate::app::config::Config;
-use crate::cli::connector::dev::account::Account;
+use crate::cli::connector::dev::account::DevAccount;
 use crate::cli::connector::dev::rebuild::Rebuild;
-use crate::cli::connector::dev::shown::Shown;
+use crate::cli::connector::dev::shown::CallPrinter;
 use crate::cli::connector::project::{InProject, step};
-use crate::cli::connector::provider::{Started, paper};
+use crate::cli::connector::provider::{RunningProvider, paper};
 use crate::cli::output::answer;
-use crate::cli::serve::{Ready, Signals, serve};
-use crate::cli::settings::Resolved;
+use crate::cli::serve::{BoundService, Signals, serve};
+use crate::cli::settings::ServeSettings;
 
 /// What the host logs by itself. Calls that fail and connectors that do not load are shown already.
 const LOG: &str = "error,runtime=off";
@@ -55,7 +55,7 @@ impl Dev {
     pub async fn run(self) -> Result<()> {
         let project = self.project.open()?;
         let mut signals = Signals::new()?;
-        let account = Account::of(&project)?;
+        let account = DevAccount::of(&project)?;
         let (account, _provider) = self.provider(&project, account).await?;
         let mut rebuild = Rebuild::new(project.clone());
         let folder = tokio::select! {
@@ -66,7 +66,9 @@ impl Dev {
         let mut serving = tokio::spawn(serve(self.host(&project), Some(ready)));
         let follow = async {
             // It ends before it is ready: the reason is its own error.
-            let Ok(Ready { app, service }) = started.await else { return std::future::pending().await };
+            let Ok(BoundService { app, service }) = started.await else {
+                return std::future::pending().await;
+            };
             rebuild.put_into_service(&app.runtime, &folder).await;
             let key = account::key(&app, &project).await?;
             step(&format!("host on http://{} (data in .switchboard/)", app.config.listen));
@@ -83,7 +85,11 @@ impl Dev {
     }
 
     /// Who plays the provider, in the account's settings.
-    async fn provider(&self, project: &Project, mut account: Account) -> Result<(Account, Option<Started>)> {
+    async fn provider(
+        &self,
+        project: &Project,
+        mut account: DevAccount,
+    ) -> Result<(DevAccount, Option<RunningProvider>)> {
         match &project.provider {
             authoring::Provider::BuiltIn(_) => {
                 let listener = TcpListener::bind(self.provider_listen).await.map_err(|error| {
@@ -97,7 +103,7 @@ impl Dev {
                 Ok((account, None))
             }
             authoring::Provider::Local(local) => {
-                let started = Started::start(local, &project.folder).await?;
+                let started = RunningProvider::start(local, &project.folder).await?;
                 step(&format!("provider on {}", local.url));
                 Ok((account, started))
             }
@@ -105,7 +111,7 @@ impl Dev {
     }
 
     /// The settings of its host: nothing older than the call is answered, and a provider may be on this machine.
-    fn host(&self, project: &Project) -> Resolved {
+    fn host(&self, project: &Project) -> ServeSettings {
         let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
         let config = Config {
             listen: self.listen,
@@ -116,10 +122,10 @@ impl Dev {
             freshness_ms: 0,
             compile_program: std::env::current_exe().ok(),
             connector_lines: true,
-            connector_observer: Some(Arc::new(Shown::new(Clock::system(), &project.folder))),
+            connector_observer: Some(Arc::new(CallPrinter::new(Clock::system(), &project.folder))),
             ..Config::default()
         };
-        Resolved {
+        ServeSettings {
             config,
             log_format: None,
             log_level: self.log_level.clone(),
@@ -132,7 +138,7 @@ impl Dev {
 /// Opens the account, and tells how to call the API. An account that cannot be opened is the connector's fault, or that of the settings: the
 /// next build may open it.
 async fn tell_connection(
-    account: &Account,
+    account: &DevAccount,
     service: &axum::Router,
     key: &str,
     listen: SocketAddr,

@@ -31,7 +31,7 @@ pub struct Rebuild {
 }
 
 /// How a build ended.
-enum Ended {
+enum BuildEnd {
     Built(Built),
     /// Files have changed meanwhile.
     CalledOff,
@@ -142,15 +142,15 @@ impl Rebuild {
             changes.extend(changed);
             changes.dedup();
             match self.build(&mut events).await {
-                Ok(Ended::CalledOff) => {}
-                Ok(Ended::Built(built)) => return Ok((Ok(built), in_words(&changes))),
+                Ok(BuildEnd::CalledOff) => {}
+                Ok(BuildEnd::Built(built)) => return Ok((Ok(built), in_words(&changes))),
                 Err(error) => return Ok((Err(error), in_words(&changes))),
             }
         }
     }
 
     /// Builds what is there now. A newer change ends it.
-    async fn build(&mut self, events: &mut Events) -> Result<Ended> {
+    async fn build(&mut self, events: &mut Events) -> Result<BuildEnd> {
         let project = Project::open(&self.project.folder)?;
         self.project = project.clone();
         let guard = CallOff(Arc::default());
@@ -172,7 +172,7 @@ impl Rebuild {
             }
         };
         self.seen.built(&Sources::of(&self.project));
-        Ok(built.map_or(Ended::CalledOff, Ended::Built))
+        Ok(built.map_or(BuildEnd::CalledOff, BuildEnd::Built))
     }
 }
 

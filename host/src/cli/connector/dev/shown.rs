@@ -14,15 +14,15 @@ use runtime::{Answer, CallObserver, CallStats, Called, Code, Error, LogLevel, Lo
 const STACK: &str = "stack";
 
 /// Shows calls.
-pub struct Shown {
+pub struct CallPrinter {
     clock: Clock,
     /// The project's folder.
     folder: PathBuf,
 }
 
-impl Shown {
+impl CallPrinter {
     pub fn new(clock: Clock, folder: &Path) -> Self {
-        Shown { clock, folder: folder.to_owned() }
+        CallPrinter { clock, folder: folder.to_owned() }
     }
 
     fn say(&self, text: &str) {
@@ -30,7 +30,7 @@ impl Shown {
     }
 }
 
-impl fmt::Debug for Shown {
+impl fmt::Debug for CallPrinter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Shown")
     }
@@ -44,7 +44,7 @@ pub fn say(clock: &Clock, text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{time} {text}");
 }
 
-impl CallObserver for Shown {
+impl CallObserver for CallPrinter {
     fn line(&self, _: &Called, line: &LogLine) {
         let level = match line.level {
             LogLevel::Error => "error",

@@ -18,9 +18,9 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::Answer;
-use crate::connections::request_context::Asker;
-use crate::resources::mail::attachments::{self, Fetched, MAX_JSON};
+use crate::app::stored_response::StoredResponse;
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::attachments::{self, AttachmentBytes, MAX_JSON};
 
 /// Bytes that are on their way at a time.
 const PIECE: usize = 64 << 10;
@@ -38,7 +38,7 @@ pub fn routes() -> Routes<App> {
 
 async fn get(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     headers: HeaderMap,
     params: Params,
     Path((message_id, attachment_id)): Path<(String, String)>,
@@ -56,7 +56,7 @@ async fn get(
     }
 }
 
-fn json(Fetched { attachment, blob }: Fetched) -> Result<Answer> {
+fn json(AttachmentBytes { attachment, blob }: AttachmentBytes) -> Result<StoredResponse> {
     if blob.size() > MAX_JSON {
         let message =
             "an attachment of more than 10 MiB is not answered as JSON: ask for its bytes with format=raw";
@@ -72,16 +72,19 @@ fn json(Fetched { attachment, blob }: Fetched) -> Result<Answer> {
         content_base64: Some(BASE64_STANDARD.encode(&bytes)),
         ..attachment
     };
-    Ok(Answer::ok(serde_json::to_string(&shown)?))
+    Ok(StoredResponse::ok(serde_json::to_string(&shown)?))
 }
 
 /// The bytes, piece by piece off the disk: never all of them in memory.
-fn raw(Fetched { attachment, blob }: Fetched, range: Option<&HeaderValue>) -> Result<Response> {
+fn raw(
+    AttachmentBytes { attachment, blob }: AttachmentBytes,
+    range: Option<&HeaderValue>,
+) -> Result<Response> {
     let size = blob.size();
     let (status, part) = match range.and_then(|r| r.to_str().ok()).map(|r| wanted(r, size)) {
-        None | Some(Wanted::All) => (StatusCode::OK, 0..size),
-        Some(Wanted::Part(part)) => (StatusCode::PARTIAL_CONTENT, part),
-        Some(Wanted::Nothing) => (StatusCode::RANGE_NOT_SATISFIABLE, 0..0),
+        None | Some(RangeRequest::All) => (StatusCode::OK, 0..size),
+        Some(RangeRequest::Part(part)) => (StatusCode::PARTIAL_CONTENT, part),
+        Some(RangeRequest::Nothing) => (StatusCode::RANGE_NOT_SATISFIABLE, 0..0),
     };
     let mut response = Response::new(Body::from_stream(pieces(blob, part.clone())));
     *response.status_mut() = status;
@@ -126,22 +129,22 @@ fn pieces(blob: Blob, part: Range<u64>) -> impl futures::Stream<Item = std::io::
 
 /// What a Range header asks for (RFC 9110 section 14). One range of bytes; anything else is as if it were not there.
 #[derive(Debug, PartialEq, Eq)]
-enum Wanted {
+enum RangeRequest {
     All,
     Part(Range<u64>),
     Nothing,
 }
 
-fn wanted(range: &str, size: u64) -> Wanted {
-    let Some(spec) = range.trim().strip_prefix("bytes=") else { return Wanted::All };
-    let Some((first, last)) = spec.split_once('-') else { return Wanted::All };
+fn wanted(range: &str, size: u64) -> RangeRequest {
+    let Some(spec) = range.trim().strip_prefix("bytes=") else { return RangeRequest::All };
+    let Some((first, last)) = spec.split_once('-') else { return RangeRequest::All };
     let part = match (first.trim().parse::<u64>(), last.trim().parse::<u64>()) {
         (Ok(first), Ok(last)) if first <= last => first..last.saturating_add(1).min(size),
         (Ok(first), Err(_)) if last.trim().is_empty() => first..size,
         (Err(_), Ok(count)) if first.trim().is_empty() => size.saturating_sub(count)..size,
-        _ => return Wanted::All,
+        _ => return RangeRequest::All,
     };
-    if part.start >= part.end { Wanted::Nothing } else { Wanted::Part(part) }
+    if part.start >= part.end { RangeRequest::Nothing } else { RangeRequest::Part(part) }
 }
 
 /// RFC 6266: a download, under its own name.
@@ -168,17 +171,17 @@ mod tests {
     #[test]
     fn ranges() {
         for (text, want) in [
-            ("bytes=0-9", Wanted::Part(0..10)),
-            ("bytes=90-", Wanted::Part(90..100)),
-            ("bytes=-10", Wanted::Part(90..100)),
-            ("bytes=-1000", Wanted::Part(0..100)),
-            ("bytes=95-1000", Wanted::Part(95..100)),
-            ("bytes=100-", Wanted::Nothing),
-            ("bytes=-0", Wanted::Nothing),
-            ("bytes=9-0", Wanted::All),
-            ("bytes=0-1,5-6", Wanted::All),
-            ("items=0-9", Wanted::All),
-            ("bytes=x-y", Wanted::All),
+            ("bytes=0-9", RangeRequest::Part(0..10)),
+            ("bytes=90-", RangeRequest::Part(90..100)),
+            ("bytes=-10", RangeRequest::Part(90..100)),
+            ("bytes=-1000", RangeRequest::Part(0..100)),
+            ("bytes=95-1000", RangeRequest::Part(95..100)),
+            ("bytes=100-", RangeRequest::Nothing),
+            ("bytes=-0", RangeRequest::Nothing),
+            ("bytes=9-0", RangeRequest::All),
+            ("bytes=0-1,5-6", RangeRequest::All),
+            ("items=0-9", RangeRequest::All),
+            ("bytes=x-y", RangeRequest::All),
         ] {
             assert_eq!(wanted(text, 100), want, "{text}");
         }

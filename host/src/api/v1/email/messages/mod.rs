@@ -17,10 +17,10 @@ use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::manner;
 use crate::api::shared::mail_lists::{self, fields, filters, images, query};
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
-use crate::resources::mail::filter::Fields;
-use crate::resources::mail::read::{self, Shown};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
+use crate::resources::mail::filter::MessageFields;
+use crate::resources::mail::read::{self, ReadOptions};
 use crate::resources::mail::{append, write};
 
 pub fn routes() -> Routes<App> {
@@ -58,17 +58,21 @@ pub fn routes() -> Routes<App> {
         .param("permanent", "boolean", "Destroy it at once")
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     mail_lists::messages(&app, &asker, &params, ("email.messages.list", query(&params)?)).await
 }
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed_with_files::<NewMessage>(&app, &asker.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     Ok(append::append(&app, &asker, new, warnings, &attempt).await?)
@@ -76,12 +80,12 @@ async fn create(
 
 async fn get(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
-    let shown = Shown {
-        fields: fields(&params, Fields::Full)?,
+) -> Result<StoredResponse, ApiError> {
+    let shown = ReadOptions {
+        fields: fields(&params, MessageFields::Full)?,
         with_images: images(&params)?,
         with_provider_data: params.with_provider_data(),
     };
@@ -90,26 +94,26 @@ async fn get(
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
     Ok(write::update(&app, &asker, &id, body, manner, &attempt).await?)
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let permanent = params.flag("permanent")?;
     Ok(write::delete(&app, &asker, &id, (expected, permanent), &attempt).await?)

@@ -10,10 +10,10 @@ use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::Viewer;
 use crate::bookings::confirm;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -25,11 +25,11 @@ pub fn routes() -> Routes<App> {
 
 async fn post(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     Path(id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let sees_hosts = caller.has_scope("scheduling.read");
     let viewer = Viewer { asker: &asker, sees_hosts, warnings: Vec::new() };
     Ok(confirm::confirm(&app, viewer, &id, &attempt).await?)

@@ -19,12 +19,12 @@ use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::app::{App, page_cache};
-use crate::bookings::create::By;
-use crate::bookings::list::{Filter, Place};
+use crate::bookings::create::Booker;
+use crate::bookings::list::{BookingFilter, BookingListPosition};
 use crate::bookings::{create as booking, list as bookings, new_booking, update as change};
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 /// Characters of an address.
 const MAX_ADDRESS: usize = 320;
@@ -56,13 +56,17 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<Booking>>()
 }
 
-async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<Answer, ApiError> {
+async fn list(
+    State(app): State<App>,
+    asker: RequestContext,
+    params: Params,
+) -> Result<StoredResponse, ApiError> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let filter = filter(&params)?;
     let binding = Binding::new(&asker.tenant, "scheduling.bookings.list", &filter);
-    let after: Option<Place> = binding.place(&app.keyring, params.get("cursor"))?;
+    let after: Option<BookingListPosition> = binding.place(&app.keyring, params.get("cursor"))?;
     let found = bookings::list(&app, &asker, &filter, after, limit).await?;
-    let (places, texts): (Vec<Place>, Vec<String>) = found.items.into_iter().unzip();
+    let (places, texts): (Vec<BookingListPosition>, Vec<String>) = found.items.into_iter().unzip();
     // The bytes can end the page before its number does.
     let fitting = page_cache::fitting(&texts);
     let next = match fitting.checked_sub(1).filter(|_| fitting < texts.len()) {
@@ -71,16 +75,16 @@ async fn list(State(app): State<App>, asker: Asker, params: Params) -> Result<An
     };
     let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
     let shown = texts.get(..fitting).unwrap_or(&texts);
-    Ok(Answer::ok(pagination::page(shown, cursor.as_deref())))
+    Ok(StoredResponse::ok(pagination::page(shown, cursor.as_deref())))
 }
 
-fn filter(params: &Params) -> Result<Filter> {
+fn filter(params: &Params) -> Result<BookingFilter> {
     let (start, end) = (params.instant("start")?, params.instant("end")?);
     if start.zip(end).is_some_and(|(start, end)| end <= start) {
         return Err(invalid(Code::InvalidTimeRange, "end", "end must be after start"));
     }
     let email = params.text("invitee_email", MAX_ADDRESS)?;
-    Ok(Filter {
+    Ok(BookingFilter {
         event_type_id: params.text("event_type_id", 64)?,
         status: params.word("status", &STATUSES)?,
         invitee_email: email.map(|email| email.to_lowercase()),
@@ -91,33 +95,37 @@ fn filter(params: &Params) -> Result<Filter> {
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     new_booking::require_fields(&body)?;
     let (new, unknown) = json::typed::<NewBooking>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let sees_hosts = caller.has_scope("scheduling.read");
     // Contract silent: which keys are those of browsers. One that may read bookings is not put into a page.
-    let by = if sees_hosts { By::ServerKey } else { By::BrowserKey };
+    let by = if sees_hosts { Booker::ServerKey } else { Booker::BrowserKey };
     Ok(booking::create(&app, (&asker, sees_hosts), (&new, by), &warnings, &attempt).await?)
 }
 
-async fn get(State(app): State<App>, asker: Asker, Path(id): Path<String>) -> Result<Answer, ApiError> {
+async fn get(
+    State(app): State<App>,
+    asker: RequestContext,
+    Path(id): Path<String>,
+) -> Result<StoredResponse, ApiError> {
     Ok(bookings::answer(&app, &asker, &id).await?)
 }
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
     Ok(change::update(&app, &asker, &id, (body, expected, strict), &attempt).await?)

@@ -12,10 +12,10 @@ use crate::api::request::extractors::Path;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::Viewer;
 use crate::bookings::confirm;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -30,13 +30,13 @@ pub fn routes() -> Routes<App> {
 
 async fn post(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     caller: Caller,
-    attempt: Attempt,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (asked, unknown) = json::typed::<BookingRejection>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let viewer = Viewer { asker: &asker, sees_hosts: caller.has_scope("scheduling.read"), warnings };

@@ -12,9 +12,9 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::links;
-use crate::connections::request_context::Asker;
+use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -34,10 +34,10 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     Path(id): Path<String>,
     params: Params,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.event_types.links.list", &id);
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -46,17 +46,17 @@ async fn list(
     found.truncate(limit);
     let items: Vec<String> = found.iter().map(storage::json_text).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|link| &link.slug));
-    Ok(Answer::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
 }
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewBookingLink>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     Ok(links::create(&app, &asker, &id, (&new, warnings), &attempt).await?)
@@ -64,9 +64,9 @@ async fn create(
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     Path((id, slug)): Path<(String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     Ok(links::delete(&app, &asker, (&id, &slug), &attempt).await?)
 }

@@ -13,12 +13,12 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::parts_page;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::task_parts::STEP;
 use crate::resources::tasks::parts::{self, valid_step};
 use crate::writes::part_response::step_of;
-use crate::writes::response::Change;
+use crate::writes::response::ResponseChange;
 
 const STEPS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items";
 const STEP_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items/{itemId}";
@@ -43,10 +43,10 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path((list_id, task_id)): Path<(String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let task = parts::read(&app, &asker, (&list_id, &task_id)).await?;
     let ids: Vec<&str> = task.checklist_items.iter().map(|s| s.id.as_str()).collect();
     Ok(parts_page(&app, &asker, &params, ("checklist_items.list", &task_id), &ids, &task.checklist_items)?)
@@ -54,12 +54,12 @@ async fn list(
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path((list_id, task_id)): Path<(String, String)>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewChecklistItem>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let mut changed = vec!["title".to_owned(), "checked".to_owned()];
@@ -72,18 +72,18 @@ async fn create(
     };
     valid_step(&step)?;
     let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
-    let change = Change { status: 201, metadata: None, warnings };
+    let change = ResponseChange { status: 201, metadata: None, warnings };
     Ok(place.put(&app, &asker, (STEP, "checklist.create"), (None, step, changed), change, &attempt).await?)
 }
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let (patch, unknown) = json::typed::<ChecklistItemPatch>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -106,10 +106,10 @@ async fn update(
     if !(attempt.resumed && changed.is_empty()) {
         parts::expect(&expected, current)?;
     }
-    let change = Change { status: 200, metadata: None, warnings };
+    let change = ResponseChange { status: 200, metadata: None, warnings };
     if changed.is_empty() {
         let text = serde_json::to_string(current)?;
-        return Ok(Answer::ok(text).warned(&change.warnings).etag(&current.etag));
+        return Ok(StoredResponse::ok(text).warned(&change.warnings).etag(&current.etag));
     }
     let write = (Some(id.as_str()), step, changed);
     Ok(place.put(&app, &asker, (STEP, "checklist.update"), write, change, &attempt).await?)
@@ -117,17 +117,17 @@ async fn update(
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
     let step = match step_of(&place.task, &id) {
         // An earlier attempt got as far as this.
-        Err(_) if attempt.resumed => return Ok(Answer::no_content()),
+        Err(_) if attempt.resumed => return Ok(StoredResponse::no_content()),
         step => step?,
     };
     parts::expect(&expected, step)?;

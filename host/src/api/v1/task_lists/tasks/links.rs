@@ -12,12 +12,12 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::parts_page;
 use crate::app::App;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::local_copy::task_parts::LINK;
 use crate::resources::tasks::parts::{self, valid_link};
 use crate::writes::part_response::link_of;
-use crate::writes::response::Change;
+use crate::writes::response::ResponseChange;
 
 const LINKS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links";
 const LINK_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links/{linkId}";
@@ -40,10 +40,10 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path((list_id, task_id)): Path<(String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let task = parts::read(&app, &asker, (&list_id, &task_id)).await?;
     let ids: Vec<&str> = task.links.iter().map(|l| l.id.as_str()).collect();
     Ok(parts_page(&app, &asker, &params, ("task_links.list", &task_id), &ids, &task.links)?)
@@ -51,31 +51,31 @@ async fn list(
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path((list_id, task_id)): Path<(String, String)>,
     Body(body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewTaskLink>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let link = valid_link(&app, &asker, &new).await?;
     let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
-    let change = Change { status: 201, metadata: None, warnings };
+    let change = ResponseChange { status: 201, metadata: None, warnings };
     let given = ["url", "title", "applicationName", "resourceType", "resourceId"].map(str::to_owned);
     Ok(place.put(&app, &asker, (LINK, "links.create"), (None, link, given.into()), change, &attempt).await?)
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
     match link_of(&place.task, &id) {
         // An earlier attempt got as far as this.
-        Err(_) if attempt.resumed => return Ok(Answer::no_content()),
+        Err(_) if attempt.resumed => return Ok(StoredResponse::no_content()),
         link => link?,
     };
     Ok(place.remove::<TaskLink>(&app, &asker, ("links.delete", &id), &attempt).await?)

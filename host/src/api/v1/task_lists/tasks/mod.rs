@@ -17,12 +17,12 @@ use crate::api::request::json::Body;
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::{listed, manner};
 use crate::app::App;
-use crate::app::resource_kind::Kind;
-use crate::app::stored_response::{Answer, Attempt};
-use crate::connections::request_context::Asker;
+use crate::app::resource_kind::ResourceKind;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::connections::request_context::RequestContext;
 use crate::resources::collection_items;
 use crate::resources::collections::{self, open_to_read, open_to_write};
-use crate::resources::tasks::find::{self, Query, STATUSES};
+use crate::resources::tasks::find::{self, STATUSES, TaskQuery};
 
 const TASKS: &str = "/v1/task-lists/{taskListId}/tasks";
 const TASK: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}";
@@ -67,19 +67,19 @@ pub fn routes() -> Routes<App> {
         .summary("Delete a task")
 }
 
-async fn freshen(app: &App, asker: &Asker, task_list_id: &str) -> Result<()> {
-    let opened = open_to_read(app, asker, (Kind::TaskList, task_list_id)).await?;
+async fn freshen(app: &App, asker: &RequestContext, task_list_id: &str) -> Result<()> {
+    let opened = open_to_read(app, asker, (ResourceKind::TaskList, task_list_id)).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await
 }
 
 async fn list(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path(task_list_id): Path<String>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
-    let query = Query {
+    let query = TaskQuery {
         q: params.text("q", 256)?,
         status: params.word("status", &STATUSES)?,
         open: params.get("open").map(|_| params.flag("open")).transpose()?,
@@ -100,53 +100,54 @@ async fn list(
 
 async fn create(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path(task_list_id): Path<String>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = open_to_write(&app, &asker, (Kind::TaskList, &task_list_id)).await?;
+    let opened = open_to_write(&app, &asker, (ResourceKind::TaskList, &task_list_id)).await?;
     Ok(collection_items::create::<Task>(&app, &asker, &opened, body, manner, &attempt).await?)
 }
 
 async fn get(
     State(app): State<App>,
-    asker: Asker,
+    asker: RequestContext,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     freshen(&app, &asker, &task_list_id).await?;
     let raw = params.with_provider_data();
-    Ok(collection_items::get(&app, &asker, (Kind::Task, &id), Some(&task_list_id), raw).await?)
+    Ok(collection_items::get(&app, &asker, (ResourceKind::Task, &id), Some(&task_list_id), raw).await?)
 }
 
 async fn update(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = open_to_write(&app, &asker, (Kind::TaskList, &task_list_id)).await?;
+    let opened = open_to_write(&app, &asker, (ResourceKind::TaskList, &task_list_id)).await?;
     Ok(collection_items::update::<Task>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: Asker,
-    attempt: Attempt,
+    asker: RequestContext,
+    attempt: IdempotentAttempt,
     headers: HeaderMap,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<Answer, ApiError> {
+) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = open_to_write(&app, &asker, (Kind::TaskList, &task_list_id)).await?;
-    Ok(collection_items::delete(&app, &asker, (&opened, Kind::Task, &id), manner.expected, &attempt).await?)
+    let opened = open_to_write(&app, &asker, (ResourceKind::TaskList, &task_list_id)).await?;
+    Ok(collection_items::delete(&app, &asker, (&opened, ResourceKind::Task, &id), manner.expected, &attempt)
+        .await?)
 }

@@ -1,0 +1,104 @@
+//! The meeting of a booking that is moved: it moves along, or the booking leaves it for another one.
+
+use base::error::Result;
+use storage::Tx;
+use storage::scheduling::meetings::{self, MeetingRow};
+use storage::scheduling::reserved_times;
+
+use crate::bookings::change::LockedBooking;
+use crate::bookings::locked_meeting::unavailable;
+use crate::bookings::reschedule_decision::RescheduleDecision;
+
+/// Takes a seat in another meeting, and gives the old one back.
+pub async fn join(tx: &mut Tx, held: &mut LockedBooking, meeting_id: &str, now: i64) -> Result<()> {
+    held.of.give_back(tx, held.seat.body.seats, now).await?;
+    let none = || unavailable("the last seat was taken");
+    if !meetings::take_seat(tx, meeting_id, now).await? {
+        return Err(none());
+    }
+    let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or_else(none)?;
+    held.of.turn_to(tx, meeting).await?;
+    held.of.want(tx, &[], now).await
+}
+
+/// Moves the meeting, which the booking has for itself.
+pub async fn move_meeting(
+    tx: &mut Tx,
+    held: &mut LockedBooking,
+    wanted: &RescheduleDecision,
+    (hosts, takes_time): (Vec<String>, bool),
+    now: i64,
+) -> Result<()> {
+    let moved = held.seat.body.reschedule_count + 1;
+    let meeting = &mut held.of.meeting;
+    let left: Vec<String> = meeting.hosts.iter().filter(|id| !hosts.contains(id)).cloned().collect();
+    let organizer = hosts.first().cloned().unwrap_or_default();
+    if meeting.hosts.first() != Some(&organizer) {
+        // Another organizer may not change the event of this one (RFC 5546, section 2.1): it is another event, also where the new one was in
+        // the meeting before and has an event that invites nobody (`event_step::Step::Replace`).
+        meeting.i_cal_uid = uid(&format!("{}_{moved}", held.seat.row.id), &meeting.i_cal_uid);
+    }
+    meeting.hosts = hosts;
+    (meeting.start_at, meeting.end_at) = (wanted.start_ms, wanted.end_ms);
+    meeting.buffer_before_ms = wanted.rules.buffer_before_ms;
+    meeting.buffer_after_ms = wanted.rules.buffer_after_ms;
+    meeting.sequence += 1;
+    meeting.updated_at = now;
+    meetings::update(tx, meeting).await?;
+    reserved_times::release(tx, &held.of.meeting.id).await?;
+    hold(tx, held, (&left, takes_time), now).await
+}
+
+/// Leaves a meeting to the others who have seats in it, for one of its own.
+pub async fn leave(
+    tx: &mut Tx,
+    held: &mut LockedBooking,
+    wanted: &RescheduleDecision,
+    (id, hosts, takes_time): (String, Vec<String>, bool),
+    now: i64,
+) -> Result<()> {
+    held.of.give_back(tx, held.seat.body.seats, now).await?;
+    let before = &held.of.meeting;
+    let meeting = MeetingRow {
+        i_cal_uid: uid(&id, &before.i_cal_uid),
+        id,
+        tenant: before.tenant.clone(),
+        event_type_id: before.event_type_id.clone(),
+        start_at: wanted.start_ms,
+        end_at: wanted.end_ms,
+        buffer_before_ms: wanted.rules.buffer_before_ms,
+        buffer_after_ms: wanted.rules.buffer_after_ms,
+        hosts,
+        seats: i64::from(wanted.rules.seats),
+        seats_taken: held.seat.body.seats.max(1),
+        sequence: 0,
+        released_at: None,
+        created_at: now,
+        updated_at: now,
+    };
+    meetings::insert(tx, &meeting).await?;
+    held.of.turn_to(tx, meeting).await?;
+    hold(tx, held, (&[], takes_time), now).await
+}
+
+/// Reserves the meeting's time, and has it written; neither for one that takes no time until it is confirmed.
+async fn hold(
+    tx: &mut Tx,
+    held: &mut LockedBooking,
+    (left, takes_time): (&[String], bool),
+    now: i64,
+) -> Result<()> {
+    if !takes_time {
+        return held.of.want_nowhere(tx, now).await;
+    }
+    if !held.of.reserve(tx, now).await? {
+        return Err(unavailable("this time is taken"));
+    }
+    held.of.want(tx, left, now).await
+}
+
+/// A UID of the same domain.
+pub fn uid(local: &str, other: &str) -> String {
+    let domain = other.rsplit_once('@').map_or("localhost", |(_, domain)| domain);
+    format!("{local}@{domain}")
+}
