@@ -1,25 +1,33 @@
 //! The Switchboard host: one API over mailboxes, calendars, address books and task lists, with every provider behind a
-//! WebAssembly component. Modules in reading order.
+//! WebAssembly component. Modules in the order of their ranks: each imports only from those before it (`tests/tidy/layers.rs`).
 
-pub mod cli;
-pub mod job_runner;
-pub mod local_copy;
-pub mod sending;
-pub mod writes;
+pub mod locale;
 
-pub mod api;
 pub mod app;
-pub mod connections;
-pub mod jobs;
-pub mod push;
-pub mod resources;
-pub mod sync;
-pub mod tracking;
-
-pub mod bookings;
-pub mod freebusy;
 
 pub mod access_tokens;
-pub mod locale;
-pub mod retention;
+pub mod job_runner;
+
+pub mod connections;
+pub mod local_copy;
+pub mod writes;
+
+pub mod sync;
+
+pub mod push;
+pub mod tracking;
+
+pub mod sending;
+
+pub mod resources;
+
+pub mod freebusy;
 pub mod webhooks;
+
+pub mod bookings;
+pub mod retention;
+
+pub mod jobs;
+
+pub mod api;
+pub mod cli;

@@ -13,7 +13,7 @@ use switchboard::app::App;
 use switchboard::app::event_log::{NewLogEntry, Origin, append};
 use switchboard::app::resource_kind::ResourceKind as Resource;
 use switchboard::job_runner::kind::{JobEnd, JobKind};
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::jobs::upkeep::{self, CLEAN, PURGE};
 use switchboard::retention::{self, STEP, SWEEPS};
 

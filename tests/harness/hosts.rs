@@ -9,7 +9,8 @@ use base::clock::Entropy;
 use storage::wakes::JobClass;
 use switchboard::app::App;
 use switchboard::app::config::Config;
-use switchboard::jobs::{pull, runner};
+use switchboard::job_runner::runner;
+use switchboard::jobs::pull;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -26,17 +27,20 @@ const VARIABLE: &str = "SWITCHBOARD_TEST_HOSTS";
 const ON_ONE_HOST: [(&str, &str); 11] = [
     (
         "contract::cors::a_refused_page_reads_why",
-        "the budgets of keys and addresses are each host's own (`api::rate_limit`)",
+        "the budgets of keys and addresses are each host's own (`api::access::rate_limit`)",
     ),
     (
         "contract::fairness::",
-        "the room for request bodies (`api::body`) and the budgets of addresses (`api::rate_limit`) are each host's own",
+        "the room for request bodies (`api::body`) and the budgets of addresses (`api::access::rate_limit`) are each host's own",
     ),
     (
         "contract::idempotency::a_claim_is_free_when_its_host_is_gone",
         "it gives the first host a lease, which says nothing of a claim of the second host",
     ),
-    ("contract::limits::", "the budgets of keys and addresses are each host's own (`api::rate_limit`)"),
+    (
+        "contract::limits::",
+        "the budgets of keys and addresses are each host's own (`api::access::rate_limit`)",
+    ),
     (
         "contract::odd_items::",
         "it installs a connector in the first host's store, which is on that host's disk",
@@ -50,12 +54,15 @@ const ON_ONE_HOST: [(&str, &str); 11] = [
         "jobs::listen::",
         "it looks at what the first host tells others, and no test has the second host tell anything",
     ),
-    ("oauth::token::tokens_share_the_budget", "the budget of a key is each host's own (`api::rate_limit`)"),
+    (
+        "oauth::token::tokens_share_the_budget",
+        "the budget of a key is each host's own (`api::access::rate_limit`)",
+    ),
     (
         "webhooks::delivery::a_new_event_wakes_its_deliveries_without_a_job",
         "events of the second host reach the first by the job of the fan-out, which the test leaves out",
     ),
-    ("usage::", "it looks at the budget of a key, which is each host's own (`api::rate_limit`)"),
+    ("usage::", "it looks at the budget of a key, which is each host's own (`api::access::rate_limit`)"),
 ];
 
 /// Where the figures of the last seconds are added up.
@@ -203,7 +210,7 @@ impl Turn {
         }
     }
 
-    /// To be called after the answer: a test may have the first host run jobs, and hosts tell each other of jobs (`jobs::listen`). Who
+    /// To be called after the answer: a test may have the first host run jobs, and hosts tell each other of jobs (`job_runner::listen`). Who
     /// enqueues a pull pulls by itself, unless the test does that.
     pub fn end(&self) {
         if !self.is_second {

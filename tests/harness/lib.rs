@@ -26,7 +26,8 @@ use storage::{Db, Options, lost_jobs};
 use switchboard::app::App;
 use switchboard::app::config::Config;
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::{pull, runner};
+use switchboard::job_runner::runner;
+use switchboard::jobs::{REQUIRED_JOBS, pull};
 use switchboard::sync::watch_job;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -362,7 +363,7 @@ impl Watcher {
     /// Listens as the service does by itself.
     pub fn start(app: &App) -> Watcher {
         let (stop, stopping) = tokio::sync::watch::channel(false);
-        Watcher { running: tokio::spawn(runner::run(app.clone(), &WATCH, stopping)), stop }
+        Watcher { running: tokio::spawn(runner::run(app.clone(), &WATCH, REQUIRED_JOBS, stopping)), stop }
     }
 
     /// Stops in order: another host can listen at once.

@@ -1,18 +1,16 @@
-//! Work in the background. A row of the table `jobs` says that there is work (`storage::jobs`); a kind says how it is done (`kind`); the
-//! runner claims what is due and gives each job its turn (`runner`, `turn`). Each host has a lease (`lease`): when a host is gone, another
-//! one takes over what it ran within nine seconds.
+//! The jobs of a service: the list of their kinds, the jobs that must always be there, and the loops that run beside the runner
+//! (`job_runner`). A row of the table `jobs` says that there is work (`storage::jobs`).
 
 pub mod flush_counters;
-pub mod lease;
-pub mod listen;
 pub mod pull;
-pub mod runner;
 pub mod upkeep;
 
 use tokio::sync::watch::Receiver;
 
 use crate::app::App;
 use crate::job_runner::kind::JobKind;
+use crate::job_runner::lease::EnsureJobs;
+use crate::job_runner::{listen, runner};
 
 /// The kinds that a service runs.
 pub const KINDS: &[JobKind] = &[
@@ -38,11 +36,14 @@ pub const KINDS: &[JobKind] = &[
     upkeep::PURGE,
 ];
 
+/// Functions that make the jobs that every installation has, where they are missing.
+pub const REQUIRED_JOBS: &[EnsureJobs] = &[|tx, now| Box::pin(upkeep::ensure(tx, now))];
+
 /// Runs jobs until `stop` says that the process ends; then gives back those that have not ended.
 pub async fn run(app: App, stop: Receiver<bool>) {
     let looking = crate::webhooks::fanout::look(&app, stop.clone());
     let listening = crate::sync::watch_job::look(&app, stop.clone());
     let figures = crate::jobs::flush_counters::run(&app, stop.clone());
     let hearing = listen::run(&app, stop.clone());
-    tokio::join!(runner::run(app.clone(), KINDS, stop), looking, listening, hearing, figures);
+    tokio::join!(runner::run(app.clone(), KINDS, REQUIRED_JOBS, stop), looking, listening, hearing, figures);
 }

@@ -2,8 +2,7 @@
 
 use base::error::{Error, Result};
 use model::Instant;
-use model::email::draft::SendError;
-use model::email::{DeliveryState, RecipientDelivery, RecipientStatus};
+use model::email::{DeliveryState, RecipientDelivery, RecipientStatus, SendError};
 use model::wire::Source;
 use model::wire::email::{RecipientOutcome, Sent};
 use storage::outbox::Outgoing;

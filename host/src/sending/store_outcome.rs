@@ -2,8 +2,8 @@
 
 use base::error::{Error, Result};
 use model::Instant;
-use model::email::draft::{DraftStatus, SendError};
-use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientStatus};
+use model::email::draft::DraftStatus;
+use model::email::{DeliveryState, EmailMessage, MessageDelivery, RecipientStatus, SendError};
 use model::wire::Source;
 use serde_json::{Value, json};
 use storage::items::{self, Item};

@@ -4,7 +4,7 @@ use harness::TestServer;
 use serde_json::json;
 use storage::dialect::Dialect;
 use storage::idempotency;
-use switchboard::jobs::lease::HostLease;
+use switchboard::job_runner::lease::HostLease;
 
 fn lunch() -> serde_json::Value {
     json!({ "title": "Lunch", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" })

@@ -4,7 +4,7 @@
 use harness::{Actor, Exchange, TestServer};
 use serde_json::{Value, json};
 use storage::sql::query;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::jobs::upkeep::PURGE;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};

@@ -7,7 +7,7 @@ use harness::Exchange;
 use serde_json::{Value, json};
 use switchboard::app::App;
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::sending::dispatch_job::SEND;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};

@@ -8,8 +8,9 @@ use storage::jobs::{self, Claim, Fence};
 use storage::outbox;
 use switchboard::app::App;
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::lease::{self, HostLease};
-use switchboard::jobs::runner;
+use switchboard::job_runner::lease::{self, HostLease};
+use switchboard::job_runner::runner;
+use switchboard::jobs::REQUIRED_JOBS;
 use switchboard::sending::dispatch_job::SEND;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -30,7 +31,7 @@ async fn delivery(mailbox: &Mailbox, message: &Value) -> Value {
 /// Sends what is due, as the service does by itself, until the sender says that the process ends.
 fn start(app: &App) -> (watch::Sender<bool>, JoinHandle<()>) {
     let (stop, stopping) = watch::channel(false);
-    (stop, tokio::spawn(runner::run(app.clone(), &KINDS, stopping)))
+    (stop, tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping)))
 }
 
 /// Has the account's provider take messages and hold its answers.

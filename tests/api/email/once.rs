@@ -10,7 +10,8 @@ use reqwest::Client;
 use serde_json::{Value, json};
 use storage::jobs;
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
+use switchboard::jobs::REQUIRED_JOBS;
 use switchboard::sending::dispatch_job::SEND;
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -243,7 +244,7 @@ async fn a_stop_gives_the_send_back_at_once() {
     let app = &mailbox.server.app;
     let stopped = relay.stop_at(Step::Connect);
     let (stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(app.clone(), &KINDS, stopping));
+    let running = tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping));
     let sent = mailbox.submit(json!({ "subject": "Back" })).await;
     reached(stopped).await;
     stop.send_replace(true);

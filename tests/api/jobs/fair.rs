@@ -9,7 +9,8 @@ use harness::TestServer;
 use storage::jobs::{self, NewJob};
 use switchboard::app::App;
 use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
+use switchboard::jobs::REQUIRED_JOBS;
 use tokio::sync::{Semaphore, watch};
 
 use crate::jobs::NOTHING;
@@ -74,7 +75,7 @@ async fn a_window_full_of_one_tenant_hides_nobody() {
     enqueue(app, "modest", 1, now - 1).await;
     enqueue(app, "other", 1, now).await;
     let (_stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(app.clone(), &KINDS, stopping));
+    let running = tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping));
     let mut first = begun(PLACES).await;
     first.sort_unstable();
     assert_eq!(first, ["greedy", "greedy", "greedy", "greedy", "modest", "other"]);

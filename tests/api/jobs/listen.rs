@@ -7,7 +7,7 @@ use harness::TestServer;
 use storage::sql::query;
 use storage::wakes::{Grown, JobClass};
 use switchboard::app::App;
-use switchboard::jobs::listen;
+use switchboard::job_runner::listen;
 use tokio::sync::watch;
 use tokio::time::timeout;
 

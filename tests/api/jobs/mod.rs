@@ -18,7 +18,8 @@ use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
 use switchboard::app::App;
 use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
-use switchboard::jobs::{lease, runner, upkeep};
+use switchboard::job_runner::{lease, runner};
+use switchboard::jobs::{REQUIRED_JOBS, upkeep};
 use switchboard::retention;
 use tokio::sync::{Notify, watch};
 
@@ -178,7 +179,7 @@ async fn a_stop_gives_jobs_back_at_once() {
     let server = TestServer::start().await;
     let app = &server.app;
     let (stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(app.clone(), &KINDS, stopping));
+    let running = tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping));
     let limit = Duration::from_secs(60);
     for key in ["one", "two"] {
         enqueue(app, RINGS, key, None).await;

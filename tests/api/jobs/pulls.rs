@@ -13,8 +13,9 @@ use switchboard::app::App;
 use switchboard::app::config::Config;
 use switchboard::app::resource_kind::ResourceKind;
 use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
+use switchboard::job_runner::runner;
+use switchboard::jobs::REQUIRED_JOBS;
 use switchboard::jobs::pull::PULL;
-use switchboard::jobs::runner;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -332,7 +333,7 @@ async fn hanging_providers_delay_nobody_else() {
         provider.post("/sandbox/faults", fault).send().await.expect(201);
     }
     let (stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(server.app.clone(), &PULLS, stopping));
+    let running = tokio::spawn(runner::run(server.app.clone(), &PULLS, REQUIRED_JOBS, stopping));
     until("all of them hang", async || do_all_hang(&hanging).await.then_some(())).await;
     let healthy = follow(&api, "healthy").await;
     let path = format!("/v1/email/sync/status/{healthy}");

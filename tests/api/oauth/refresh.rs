@@ -14,7 +14,7 @@ use switchboard::connections::refresh_job::REFRESH;
 use switchboard::connections::revoke_job::REVOKE;
 use switchboard::connections::token_refresh::{RequiredTokens, tokens};
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 
 use crate::email::mailbox::until;
 use crate::oauth::{Flow, assert_error, tenant};

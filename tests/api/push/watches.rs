@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use storage::connections;
 use storage::jobs;
 use storage::watches::{self as table, Status};
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::push::renew_job::RENEW;
 use switchboard::push::stop::stop_all;
 

@@ -7,7 +7,7 @@ use switchboard::bookings::jobs::complete::BOOKING_COMPLETE;
 use switchboard::bookings::jobs::event::BOOKING_EVENT;
 use switchboard::bookings::jobs::expire::BOOKING_EXPIRE;
 use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 
 use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
 

@@ -9,7 +9,7 @@ use storage::wakes::JobClass;
 use switchboard::bookings::jobs::event::BOOKING_EVENT;
 use switchboard::bookings::jobs::mail::BOOKING_MAIL;
 use switchboard::bookings::jobs::remind::BOOKING_REMIND;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 
 use super::lifecycle::{entries, logged, path, read};
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, pools, text};

@@ -5,7 +5,7 @@ use serde_json::json;
 use storage::sql::query;
 use switchboard::bookings::jobs::reconcile::BOOKING_RECONCILE;
 use switchboard::bookings::jobs::remind::BOOKING_REMIND;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::jobs::upkeep::{self, CLEAN};
 
 use super::lifecycle::{logged, path};

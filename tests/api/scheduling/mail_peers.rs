@@ -13,7 +13,7 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
 use switchboard::bookings::jobs::event::BOOKING_EVENT;
 use switchboard::bookings::jobs::mail::BOOKING_MAIL;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 
 use super::lifecycle::path;
 use super::{BOOKINGS, EVENT_TYPES, text};

@@ -4,7 +4,7 @@ use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use switchboard::bookings::jobs::host_removed::HOST_GONE;
 use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 
 use super::lifecycle::{book, entries, logged, path, read, run_jobs};
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, on, starts, text};

@@ -3,7 +3,7 @@
 use harness::TestServer;
 use serde_json::{Value, json};
 use switchboard::bookings::jobs::event::BOOKING_EVENT;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 
 use super::{BOOKINGS, DAY, Desk, SLOTS, booking, on, starts, text};
 

@@ -8,7 +8,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use storage::sql::query;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::retention;
 use switchboard::webhooks::delivery::DELIVER;
 use switchboard::webhooks::fanout;

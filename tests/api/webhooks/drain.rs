@@ -7,7 +7,8 @@ use harness::receiver::{Received, Receiver};
 use reqwest::Client;
 use serde_json::{Value, json};
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
+use switchboard::jobs::REQUIRED_JOBS;
 use switchboard::webhooks::delivery::DELIVER;
 use switchboard::webhooks::fanout::{self, FANOUT};
 use tokio::sync::watch;
@@ -52,7 +53,7 @@ async fn attempts_under_way_end_in_a_drain_and_none_begins() {
     let app = desk.server.app.clone();
     fanout::wake(&app, None).await.expect("the feeds are read");
     let (stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(app.clone(), &KINDS, stopping));
+    let running = tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping));
     assert_eq!(attempts(&[desk.receiver.next().await]), ["a 1"]);
 
     app.start_draining(Instant::now() + LIMIT);
@@ -83,7 +84,7 @@ async fn an_attempt_that_outlasts_the_drain_is_made_again() {
     let app = desk.server.app.clone();
     fanout::wake(&app, None).await.expect("the feeds are read");
     let (stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(app.clone(), &KINDS, stopping));
+    let running = tokio::spawn(runner::run(app.clone(), &KINDS, REQUIRED_JOBS, stopping));
     assert_eq!(attempts(&[desk.receiver.next().await]), ["a 1"]);
 
     app.start_draining(Instant::now() + LIMIT);

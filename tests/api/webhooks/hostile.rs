@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use harness::receiver::{Conduct, Hostile, Receiver};
 use serde_json::{Value, json};
 use switchboard::job_runner::kind::JobKind;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
+use switchboard::jobs::REQUIRED_JOBS;
 use switchboard::webhooks::delivery::DELIVER;
 use switchboard::webhooks::fanout;
 use tokio::sync::watch;
@@ -142,7 +143,10 @@ async fn a_slow_endpoint_delays_no_other() {
     let (stop, stopping) = watch::channel(false);
     let app = desk.server.app.clone();
     let running = tokio::spawn(async move {
-        tokio::join!(runner::run(app.clone(), &DELIVERING, stopping.clone()), fanout::look(&app, stopping))
+        tokio::join!(
+            runner::run(app.clone(), &DELIVERING, REQUIRED_JOBS, stopping.clone()),
+            fanout::look(&app, stopping)
+        )
     });
     log(&desk, &["a"]).await;
     for _ in 0..SLOW {
@@ -174,7 +178,7 @@ async fn long_bodies_wait_for_room_and_hold_up_no_short_ones() {
     let app = desk.server.app.clone();
     fanout::wake(&app, None).await.expect("the feeds are read");
     let (stop, stopping) = watch::channel(false);
-    let running = tokio::spawn(runner::run(app.clone(), &DELIVERING, stopping));
+    let running = tokio::spawn(runner::run(app.clone(), &DELIVERING, REQUIRED_JOBS, stopping));
     // 68 of the 72 long ones, and both short ones.
     let mut short = 0;
     for _ in 0..70 {

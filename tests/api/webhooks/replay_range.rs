@@ -6,7 +6,7 @@ use harness::TestServer;
 use serde_json::{Value, json};
 use storage::jobs;
 use storage::sql::query;
-use switchboard::jobs::runner;
+use switchboard::job_runner::runner;
 use switchboard::retention;
 use switchboard::webhooks::replay::job::REPLAY;
 

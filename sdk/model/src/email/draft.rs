@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Instant;
 use crate::email::{
-    Attachment, CalendarMethod, EmailAddress, EmailBody, EmailHeader, Importance, MessageDelivery,
+    Attachment, CalendarMethod, EmailAddress, EmailBody, EmailHeader, Importance, MessageDelivery, SendError,
     TrackingSettings,
 };
 use crate::resource::{Body, Nothing};
@@ -92,13 +92,4 @@ pub enum ReplyMode {
     Reply,
     ReplyAll,
     Forward,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(JsonSchema))]
-#[serde(rename_all = "camelCase", default)]
-pub struct SendError {
-    pub code: String,
-    pub message: String,
-    pub at: Option<Instant>,
 }

@@ -5,6 +5,7 @@
 pub mod draft;
 pub mod folders;
 pub mod send;
+mod send_error;
 pub mod tracking;
 
 #[cfg(feature = "schema")]
@@ -12,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::Instant;
+pub use crate::email::send_error::SendError;
 use crate::resource::{Body, Nothing, Resource};
 
 /// A message in a mailbox.
@@ -153,7 +155,7 @@ pub struct MessageDelivery {
     pub attempts: i64,
     pub recipients: Vec<RecipientDelivery>,
     /// Why it is not on its way. With `outcome_unknown` it may have been delivered: look before it is sent once more.
-    pub error: Option<crate::email::draft::SendError>,
+    pub error: Option<SendError>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,7 +9,7 @@ use serde::Deserializer;
 use serde::de::{DeserializeOwned, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::wire::{ItemError, Source, SourceName};
+use crate::wire::source::{ItemError, Source, SourceName};
 
 /// The code of a source that is no `Source`.
 const BAD_OUTPUT: &str = "bad_output";

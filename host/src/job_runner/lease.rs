@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use base::ids::Kind;
+use futures::future::BoxFuture;
+use storage::Tx;
 use storage::hosts::{self, Host, LEASE_MS};
 use storage::jobs;
 use storage::lane::Lane;
@@ -16,7 +18,10 @@ use storage::lost_jobs;
 use storage::outbox;
 
 use crate::app::App;
-use crate::jobs::upkeep;
+
+/// Makes jobs that must be there and are missing, in the caller's transaction at this time (milliseconds since 1970). Returns how many
+/// were queued again for work that had lost its job.
+pub type EnsureJobs = for<'t> fn(&'t mut Tx, i64) -> BoxFuture<'t, Result<u64>>;
 
 /// How often the lease is renewed.
 const RENEW_EVERY: Duration = Duration::from_secs(2);
@@ -90,11 +95,11 @@ impl HostLease {
         self.valid_until.load(Ordering::Acquire) - RESERVE_MS > app.now()
     }
 
-    /// Renews the lease and takes over from others. Returns when the lease was lost: what this host runs may be another's by now.
-    pub async fn keep(&self, app: &App) {
+    /// Renews the lease, takes over from others, and makes the jobs of `required` where they are missing. Returns when the lease was lost: what this host runs may be another's by now.
+    pub async fn keep(&self, app: &App, required: &[EnsureJobs]) {
         tokio::select! {
             () = self.renew_until_lost(app), if app.db.is_shared() => {}
-            () = look_after_others(app, &self.id) => {}
+            () = look_after_others(app, &self.id, required) => {}
         }
     }
 
@@ -156,11 +161,11 @@ impl HostLease {
 }
 
 /// Looks for hosts whose lease is over, and now and then for jobs that no host runs any more. It never returns.
-async fn look_after_others(app: &App, own: &str) {
+async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
     let mut looks = 0_u32;
     loop {
         if looks.is_multiple_of(LOOKS_BETWEEN_SWEEPS)
-            && let Err(e) = sweep(app, own).await
+            && let Err(e) = sweep(app, own, required).await
         {
             tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be looked for");
         }
@@ -195,8 +200,8 @@ pub async fn take_over(app: &App) -> Result<u64> {
 }
 
 /// Queues jobs of hosts that are not written down and jobs of this one that ended unwritten, and makes those that must be there and are not.
-async fn sweep(app: &App, own: &str) -> Result<()> {
-    let (own, now) = (own.to_owned(), app.now());
+async fn sweep(app: &App, own: &str, required: &[EnsureJobs]) -> Result<()> {
+    let (own, required, now) = (own.to_owned(), required.to_vec(), app.now());
     let queued: Result<u64> = app
         .db
         .write(move |tx| {
@@ -205,7 +210,11 @@ async fn sweep(app: &App, own: &str) -> Result<()> {
                     + lost_jobs::requeue_overdue(tx, &own, now).await?;
                 let due = (now - ADOPTED_WITHIN_MS, now);
                 let messages = outbox::adopt(tx, due, ADOPTED_AT_A_TIME).await?;
-                Ok(lost + messages + upkeep::ensure(tx, now).await?)
+                let mut missing = 0;
+                for ensure in required {
+                    missing += ensure(tx, now).await?;
+                }
+                Ok(lost + messages + missing)
             })
         })
         .await;

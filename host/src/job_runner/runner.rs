@@ -14,9 +14,9 @@ use tokio::time::Instant;
 
 use crate::app::App;
 use crate::job_runner::kind::JobKind;
+use crate::job_runner::lease::{EnsureJobs, HostLease};
 use crate::job_runner::permits::{Permit, Permits};
 use crate::job_runner::turn;
-use crate::jobs::lease::HostLease;
 
 /// How long the runner sleeps at most, ms: what other hosts enqueue, and what a lost wake would have told, is found then.
 const SWEEP_MS: i64 = 5_000;
@@ -29,8 +29,14 @@ const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(turn::WRITES
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended (those that must not be left
-/// half-done a little later) and gives their jobs back. Jobs of other kinds are left to hosts that know them.
-pub async fn run(app: App, kinds: &'static [JobKind], mut stop: watch::Receiver<bool>) {
+/// half-done a little later) and gives their jobs back. Jobs of other kinds are left to hosts that know them. `required` makes the jobs that
+/// must be there, at the start and once a minute.
+pub async fn run(
+    app: App,
+    kinds: &'static [JobKind],
+    required: &'static [EnsureJobs],
+    mut stop: watch::Receiver<bool>,
+) {
     let mut classes: Vec<JobClass> = Vec::new();
     for kind in kinds {
         if !classes.contains(&kind.class) {
@@ -55,7 +61,7 @@ pub async fn run(app: App, kinds: &'static [JobKind], mut stop: watch::Receiver<
                 return;
             }
             // The turns are dropped with `work`.
-            () = lease.keep(&app) => {}
+            () = lease.keep(&app, required) => {}
         }
     }
 }

@@ -1,0 +1,17 @@
+//! Why a message could not be sent.
+
+#[cfg(feature = "schema")]
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::Instant;
+
+/// The reason why a message could not be sent, as its draft and its delivery show it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct SendError {
+    pub code: String,
+    pub message: String,
+    pub at: Option<Instant>,
+}
