@@ -1,18 +1,18 @@
 //! `cargo xtask test`: everything that decides whether a change may go in, with what the tests need around them.
 
-use std::fmt;
-use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
+use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::ValueEnum;
 
 use crate::browser;
 use crate::changed;
 use crate::connectors;
+use crate::counts::run_counted;
+use crate::engines::PostgresScope;
 use crate::fuzz;
 use crate::peers::Peers;
 use crate::project;
@@ -28,12 +28,21 @@ pub struct Arguments {
     /// Run without real servers and say what did not run.
     #[arg(long)]
     no_peers: bool,
+    /// Run all tests of the API on both database engines, not only those in `tests/api/engines.txt`. Do this before a release.
+    #[arg(long, conflicts_with_all = ["changed", "no_peers", "cargo_test"])]
+    all_engines: bool,
     /// Run these steps alone.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Step>,
     /// Goes to `cargo test`, such as `-p switchboard-tests --test api`.
     #[arg(last = true)]
     cargo_test: Vec<String>,
+}
+
+impl Arguments {
+    fn postgres_scope(&self) -> PostgresScope {
+        if self.all_engines { PostgresScope::All } else { PostgresScope::Listed }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -45,10 +54,6 @@ enum Step {
     Fuzz,
 }
 
-/// What `cargo clippy` sets for the compiler it calls, with every warning an error: so set, `cargo build` lints what it builds.
-pub const LINTING: [(&str, &str); 2] =
-    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
-
 /// Runs the chosen steps; the first that fails ends the run.
 pub fn run(arguments: &Arguments) -> Result<()> {
     if let Some(revision) = &arguments.changed {
@@ -56,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     }
     let start = Instant::now();
     let chosen = |step: Step| arguments.only.is_empty() || arguments.only.contains(&step);
-    let _lock = lock()?;
+    let _lock = project::lock_tests()?;
     if chosen(Step::Fmt) {
         project::step("formatting, and the fuzz targets' lock file");
         project::run(project::cargo().args(["fmt", "--all", "--check"]), "cargo fmt --check")?;
@@ -78,24 +83,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         project::run(&mut clippy, "cargo clippy")?;
     }
     if chosen(Step::Tests) {
-        tests(arguments, if lints_with_tests { LINTING.to_vec() } else { Vec::new() })?;
+        tests(arguments, if lints_with_tests { project::LINTING.to_vec() } else { Vec::new() })?;
     }
     if chosen(Step::Fuzz) {
         fuzz::regression()?;
     }
     eprintln!("==> all passed ({})", project::seconds(start));
     Ok(())
-}
-
-/// One run at a time: two would share the peers' state.
-pub fn lock() -> Result<File> {
-    fs::create_dir_all(project::target())?;
-    let path = project::target().join("xtask-test.lock");
-    let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
-    if file.try_lock().is_err() {
-        bail!("another `cargo xtask test` is running in this target folder");
-    }
-    Ok(file)
 }
 
 /// `compiler`: environment of everything that compiles, the same each time, so that nothing is compiled again.
@@ -119,7 +113,7 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
             } else {
                 "lints, and building the tests"
             });
-            Some(Suite::build(compiler.clone())?)
+            Some(Suite::build(compiler.clone(), arguments.postgres_scope())?)
         }
         false => None,
     };
@@ -131,6 +125,7 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
             None
         }
         false => {
+            left_out.extend(suite.as_ref().and_then(|suite| suite.postgres_tests.left_out()));
             project::step("a browser for the booking page");
             environment.extend(browser::install()?);
             project::step("starting the test peers");
@@ -206,37 +201,6 @@ pub fn oracle() -> Result<String> {
     Ok(path(python))
 }
 
-/// How many tests passed, failed and were ignored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    passed: u64,
-    failed: u64,
-    ignored: u64,
-}
-
-impl Counts {
-    /// The counts in a line such as `test result: ok. 12 passed; 0 failed; 1 ignored; …`; zeros for any other line.
-    fn of_line(line: &str) -> Counts {
-        let counts = line.strip_prefix("test result: ").unwrap_or_default();
-        let [passed, failed, ignored] =
-            [" passed", " failed", " ignored"].map(|word| number_before(counts, word));
-        Counts { passed, failed, ignored }
-    }
-
-    /// Adds the counts of another run.
-    pub fn add(&mut self, more: Counts) {
-        self.passed += more.passed;
-        self.failed += more.failed;
-        self.ignored += more.ignored;
-    }
-}
-
-impl fmt::Display for Counts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} passed, {} failed, {} ignored", self.passed, self.failed, self.ignored)
-    }
-}
-
 /// Runs `cargo test` and reports its totals.
 fn counted(command: &mut Command) -> Result<()> {
     let start = Instant::now();
@@ -248,46 +212,6 @@ fn counted(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command that runs tests, and shows its output as it comes. Returns the sum of its results, and how it ended.
-pub fn run_counted(command: &mut Command) -> Result<(Counts, ExitStatus)> {
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().context("cannot start the tests")?;
-    let stdout = child.stdout.take().expect("standard output is piped");
-    let mut total = Counts::default();
-    for line in BufReader::new(stdout).lines() {
-        let line = line?;
-        total.add(Counts::of_line(&line));
-        println!("{line}");
-    }
-    Ok((total, child.wait()?))
-}
-
-/// The sum of the results in the output of tests.
-pub fn counts_of(output: &str) -> Counts {
-    let mut total = Counts::default();
-    output.lines().for_each(|line| total.add(Counts::of_line(line)));
-    total
-}
-
-/// The number before `word` in a line such as `ok. 12 passed; 0 failed; 1 ignored; …`.
-fn number_before(line: &str, word: &str) -> u64 {
-    let before = line.split(word).next().unwrap_or_default();
-    before.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or_default()
-}
-
 fn path(path: PathBuf) -> String {
     path.to_string_lossy().into_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Counts;
-
-    #[test]
-    fn totals_are_read_from_a_result_line() {
-        let line =
-            "test result: ok. 12 passed; 0 failed; 3 ignored; 0 measured; 7 filtered out; finished in 0.01s";
-        assert_eq!(Counts::of_line(line), Counts { passed: 12, failed: 0, ignored: 3 });
-        assert_eq!(Counts::of_line("running 12 passed"), Counts::default());
-    }
 }

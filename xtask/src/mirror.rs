@@ -25,7 +25,7 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     let folder = folder.canonicalize().with_context(|| format!("cannot read {}", folder.display()))?;
     connectors::run(&connectors::Arguments::all(true))?;
     let python = check::oracle()?;
-    let _lock = check::lock()?;
+    let _lock = project::lock_tests()?;
     project::step("starting the test peers");
     let peers = Peers::start_only(&NEEDED, &[])?;
     project::step("comparing");

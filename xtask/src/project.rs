@@ -1,5 +1,6 @@
 //! Where things are, and how a command is run: folders, a clean environment for nested tools, and one way to report.
 
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -10,6 +11,11 @@ use anyhow::{Context, Result, bail};
 pub const DEMO_PROFILE: &str = "demo";
 /// The profile of `Cargo.toml` of what is measured and shipped; cargo's folder for it has the same name.
 pub const DIST_PROFILE: &str = "dist";
+
+/// The environment that `cargo clippy` sets for the compiler that it calls, with every warning an error: with it `cargo build` lints what it
+/// builds.
+pub const LINTING: [(&str, &str); 2] =
+    [("RUSTC_WORKSPACE_WRAPPER", "clippy-driver"), ("CLIPPY_ARGS", "-Dwarnings__CLIPPY_HACKERY__")];
 
 /// The top folder of the project.
 pub fn root() -> PathBuf {
@@ -23,6 +29,17 @@ pub fn target() -> PathBuf {
         Some(dir) => root().join(dir),
         None => root().join("target"),
     }
+}
+
+/// Keeps other runs of the tests out of the target folder until the file is dropped: two runs would share the peers' state.
+pub fn lock_tests() -> Result<File> {
+    fs::create_dir_all(target())?;
+    let path = target().join("xtask-test.lock");
+    let file = File::create(&path).with_context(|| format!("cannot create {}", path.display()))?;
+    if file.try_lock().is_err() {
+        bail!("another `cargo xtask test` is running in this target folder");
+    }
+    Ok(file)
 }
 
 /// Runs a command of this program with the profile of the measured server: a load generator that is optimised less would be

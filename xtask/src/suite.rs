@@ -1,5 +1,5 @@
 //! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite, which take longest, and beside them
-//! everything else, one program after the other, and then the tests of the API on PostgreSQL through two hosts.
+//! everything else, one program after the other, and then those tests of the API that run on PostgreSQL too, through two hosts.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -10,28 +10,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::changed::plan::{Kind, executable};
-use crate::check::{self, Counts};
 use crate::connectors;
+use crate::counts::Counts;
 use crate::deadline;
+use crate::engines::{PostgresScope, PostgresTests};
 use crate::project;
-
-/// Modules of `tests/api` that run on PostgreSQL too. The others test what the database has no part in.
-const ON_POSTGRES: [&str; 14] = [
-    "calendars::",
-    "connections::",
-    "contract::",
-    "email::",
-    "events::",
-    "jobs::",
-    "local_reads::",
-    "oauth::",
-    "push::",
-    "retention::",
-    "sandbox_connector::",
-    "scheduling::",
-    "usage::",
-    "webhooks::",
-];
 
 /// The longest that one program of a lane may take, far more than any does: what runs then hangs.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
@@ -41,6 +24,8 @@ pub struct Suite {
     programs: Vec<Program>,
     /// The environment of everything that compiles.
     compiler: Vec<(&'static str, &'static str)>,
+    /// The tests of the API that run on PostgreSQL, if there is a server.
+    pub postgres_tests: PostgresTests,
 }
 
 /// The tests of one target.
@@ -59,8 +44,8 @@ struct Lane {
 }
 
 impl Suite {
-    /// Builds every target of the workspace, with `compiler` in the environment.
-    pub fn build(compiler: Vec<(&'static str, &'static str)>) -> Result<Suite> {
+    /// Builds every target of the workspace, with `compiler` in the environment, and chooses the tests for PostgreSQL.
+    pub fn build(compiler: Vec<(&'static str, &'static str)>, scope: PostgresScope) -> Result<Suite> {
         let start = Instant::now();
         let mut command = project::cargo();
         // Bins too: tests start the server and kill it.
@@ -86,11 +71,16 @@ impl Suite {
         }
         programs.sort_by(|a, b| (&a.manifest, a.kind, &a.target).cmp(&(&b.manifest, b.kind, &b.target)));
         eprintln!("    building the tests: {}", project::seconds(start));
-        Ok(Suite { programs, compiler })
+        let mut tests = Vec::new();
+        for program in programs.iter().filter(|program| program.is_api()) {
+            tests.extend(program.tests()?);
+        }
+        let postgres_tests = PostgresTests::choose(&tests, scope)?;
+        Ok(Suite { programs, compiler, postgres_tests })
     }
 
     /// Runs all tests, all of them also when some fail. `environment` tells where the peers are; with `postgres`, the URL of a server, the
-    /// tests of the API run on it too.
+    /// chosen tests of the API run on it too.
     pub fn run(&self, environment: &[(String, String)], postgres: Option<&str>) -> Result<()> {
         let start = Instant::now();
         let (api, others): (Vec<&Program>, Vec<&Program>) =
@@ -104,6 +94,9 @@ impl Suite {
         api.counts.add(others.counts);
         api.failed.extend(others.failed);
         eprintln!("==> tests: {} ({})", api.counts, project::seconds(start));
+        if postgres.is_some() {
+            eprintln!("    {}", self.postgres_tests.summary());
+        }
         if !api.failed.is_empty() {
             bail!("tests failed: {}", api.failed.join(", "));
         }
@@ -125,9 +118,24 @@ impl Suite {
         docs.args(["test", "--workspace", "--doc", "--quiet"]).envs(self.compiler.iter().copied());
         lane.run("examples in documentation", &mut docs)?;
         if let Some(url) = postgres {
-            on_postgres(&mut lane, api, url)?;
+            self.run_on_postgres(&mut lane, api, url)?;
         }
         Ok(lane)
+    }
+
+    /// Runs the chosen tests of the API on the PostgreSQL server at `url`.
+    fn run_on_postgres(&self, lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
+        for program in api {
+            let mut command = program.command();
+            // Without `--exact` a name would also choose the tests whose names contain it.
+            command.arg("--exact").args(&self.postgres_tests.names);
+            command.env("SWITCHBOARD_TEST_DATABASE_URL", url);
+            // Requests go to two hosts on one database in turn.
+            command.env("SWITCHBOARD_TEST_HOSTS", "2");
+            command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
+            lane.run("the API on PostgreSQL, through two hosts", &mut command)?;
+        }
+        Ok(())
     }
 }
 
@@ -140,26 +148,13 @@ fn sqlite_lane(api: &[&Program], environment: &[(String, String)]) -> Result<Lan
     Ok(lane)
 }
 
-/// `url`: of the server.
-fn on_postgres(lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
-    for program in api {
-        let mut command = program.command();
-        command.args(ON_POSTGRES).env("SWITCHBOARD_TEST_DATABASE_URL", url);
-        // Requests go to two hosts on one database in turn.
-        command.env("SWITCHBOARD_TEST_HOSTS", "2");
-        command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
-        lane.run("the API on PostgreSQL, through two hosts", &mut command)?;
-    }
-    Ok(())
-}
-
 impl Lane {
     /// Runs a command that runs tests, and shows its output when it has ended, so that the lanes do not mix. One that does not end in time is
     /// ended, with what was running.
     fn run(&mut self, name: &str, command: &mut Command) -> Result<()> {
         let start = Instant::now();
         let ran = deadline::run(command, start + LONGEST).with_context(|| format!("cannot run {name}"))?;
-        let counts = check::counts_of(&ran.stdout);
+        let counts = Counts::from_output(&ran.stdout);
         self.counts.add(counts);
         let mut shown = std::io::stderr().lock();
         writeln!(shown, "    {name}: {counts} ({})", project::seconds(start))?;
@@ -197,6 +192,14 @@ impl Program {
 
     fn folder(&self) -> &Path {
         self.manifest.parent().expect("a manifest lies in a folder")
+    }
+
+    /// The full names of its tests.
+    fn tests(&self) -> Result<Vec<String>> {
+        let mut command = self.command();
+        command.args(["--list", "--format", "terse"]);
+        let list = project::output(&mut command, &format!("listing the tests of {}", self.name()))?;
+        Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
     }
 
     /// The program in the folder and with the environment that `cargo test` gives it.

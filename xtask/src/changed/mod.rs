@@ -15,8 +15,8 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
 use crate::changed::plan::{Built, Kind, Package, Plan, TESTS, Target, executable, needs_servers, selection};
-use crate::check::{self, Counts};
 use crate::connectors;
+use crate::counts::{Counts, run_counted};
 use crate::project;
 
 /// The executable of each target's tests.
@@ -25,7 +25,7 @@ type Executables = BTreeMap<Built, PathBuf>;
 /// Checks what differs between `revision` and the work tree.
 pub fn run(revision: &str) -> Result<()> {
     let start = Instant::now();
-    let _lock = check::lock()?;
+    let _lock = project::lock_tests()?;
     let files = changed_files(revision)?;
     if files.is_empty() {
         project::step(&format!("no file differs from {revision}"));
@@ -105,7 +105,7 @@ fn build(packages: &[Package], plan: &Plan) -> Result<Executables> {
     }
     let chosen =
         packages.iter().flat_map(|one| one.targets.iter().filter(move |target| plan.runs(one, target)));
-    command.args(selection(chosen)).envs(check::LINTING).stdin(Stdio::null()).stdout(Stdio::piped());
+    command.args(selection(chosen)).envs(project::LINTING).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command.spawn().context("cannot start cargo test")?;
     let stdout = child.stdout.take().expect("standard output is piped");
     let mut executables = Executables::new();
@@ -134,7 +134,7 @@ fn run_tests(packages: &[Package], plan: &Plan, executables: &Executables) -> Re
             if package.folder == TESTS && target.name == "api" {
                 command.args(&plan.api);
             }
-            let (counts, status) = check::run_counted(&mut command)?;
+            let (counts, status) = run_counted(&mut command)?;
             total.add(counts);
             if !status.success() {
                 failed.push(name);
@@ -175,7 +175,7 @@ fn lint_rest(packages: &[Package], plan: &Plan) -> Result<()> {
     }
     let mut command = project::cargo();
     // A target that is a test makes cargo choose the features with which the tests were built.
-    command.args(["build", "--workspace", "--test", "tidy"]).args(rest).envs(check::LINTING);
+    command.args(["build", "--workspace", "--test", "tidy"]).args(rest).envs(project::LINTING);
     project::run(&mut command, "lints of the other targets")
 }
 

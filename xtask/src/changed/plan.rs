@@ -30,9 +30,13 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("webhooks", &["webhooks::"], &[]),
     ("auth", &["oauth::"], &[]),
     ("oauth", &["oauth::"], &[]),
+    ("access_tokens", &["contract::keys::", "oauth::token::"], &[]),
     ("authorization", &["oauth::"], &[]),
     ("authorization_server", &["oauth::"], &[]),
+    ("push", &["push::"], &[]),
+    ("jwks", &["push::tokens::"], &[]),
     ("jobs", &["jobs::", "email::tracking::", "webhooks::"], &[]),
+    ("job_runner", &["jobs::", "webhooks::delivery::"], &[]),
     ("contacts", &["contacts::", "contact_books::", "contact_groups::"], &[]),
     ("contact_books", &["contact_books::"], &[]),
     ("contact_groups", &["contact_groups::"], &[]),
@@ -46,7 +50,15 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("cli", &["cli::"], &[]),
     ("usage", &["usage::"], &[]),
     ("retention", &["retention::"], &[]),
+    ("locale", &["oauth::round_trip::", "scheduling::mail::", "scheduling::page"], &[]),
     ("storage", SMOKE, &[]),
+    ("app", &["calendars::events::", "contract::", "jobs::", "local_reads::"], &[]),
+    ("local_copy", &["sync::", "contract::", "local_reads::"], &[]),
+    (
+        "writes",
+        &["calendars::events::", "contacts::people::", "contract::", "email::changing::", "task_lists::"],
+        &[],
+    ),
     ("sync", &["sync::", "contract::", "jobs::"], &[]),
     ("runtime", &["connections::", "contract::"], &["conformance"]),
     ("sandbox_provider", &["sandbox_provider::", "sandbox_connector::"], &[]),
@@ -215,7 +227,8 @@ impl Plan {
     /// Adds the tests that the rules name for `file`.
     fn apply_rules(&mut self, file: &str) {
         let module = file.strip_prefix("tests/api/").and_then(|path| path.split(['/', '.']).next());
-        if let Some(module) = module.filter(|module| *module != "main") {
+        // `main.rs` and `engines.txt` have no tests.
+        if let Some(module) = module.filter(|module| !matches!(*module, "main" | "engines")) {
             self.api.insert(format!("{module}::"));
             return;
         }
@@ -383,9 +396,16 @@ mod tests {
             set(&["calendars::events::", "contract::", "email::"])
         );
         assert_eq!(api("host/sandbox-provider/src/lib.rs"), api("host/src/sandbox_provider/mod.rs"));
-        assert_eq!(api("host/src/app/named_locks.rs"), set(&["calendars::events::", "contract::"]));
+        assert_eq!(api("host/src/lib.rs"), set(&["calendars::events::", "contract::"]));
+        assert_eq!(
+            api("host/src/app/named_locks.rs"),
+            set(&["calendars::events::", "contract::", "jobs::", "local_reads::"])
+        );
+        assert_eq!(api("host/src/local_copy/upsert.rs"), set(&["contract::", "local_reads::", "sync::"]));
+        assert_eq!(api("host/src/job_runner/turn.rs"), set(&["jobs::", "webhooks::delivery::"]));
         assert_eq!(api("tests/api/task_lists/parts.rs"), set(&["task_lists::"]));
         assert_eq!(api("tests/api/cli.rs"), set(&["cli::"]));
+        assert_eq!(api("tests/api/engines.txt"), set(&["calendars::events::", "contract::"]));
         assert_eq!(api("xtask/src/main.rs"), set(&[]));
         assert_eq!(api("README.md"), set(&[]));
     }

@@ -17,14 +17,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::bench::edit_loop::parts::{PARTS, Part, Test};
-use crate::bench::edit_loop::results::{Figures, table};
+use crate::bench::edit_loop::results::{Figures, ROUNDS, table};
 use crate::changed::build_connectors;
 use crate::connectors;
 use crate::project;
 use crate::server::{self, Options, Server};
 
-/// Measured edits for each figure, which is their median.
-const ROUNDS: usize = 3;
 /// The exit status of a program that ctrl-c ended.
 const INTERRUPTED: i32 = 130;
 

@@ -2,8 +2,10 @@
 
 use std::thread;
 
-use crate::bench::edit_loop::ROUNDS;
 use crate::bench::edit_loop::parts::{PARTS, Test};
+
+/// Measured edits for each figure, which is their median.
+pub const ROUNDS: usize = 3;
 
 /// Median seconds of a part: until `cargo check` answers, until its test has run, until the server is ready.
 pub type Figures = [f64; 3];

@@ -1,0 +1,181 @@
+//! The choice of database engines for the tests of the API. All of them run on SQLite, and those that `tests/api/engines.txt` lists run on
+//! PostgreSQL too. With `--all-engines` all tests of `POSTGRES_MODULES` do.
+
+use std::fs;
+
+use anyhow::{Context, Result, bail};
+
+use crate::project;
+
+/// The list of modules and tests that run on both engines.
+const LIST: &str = "tests/api/engines.txt";
+
+/// Modules of `tests/api` that can run on PostgreSQL, through two hosts: the beginnings of the names of their tests.
+const POSTGRES_MODULES: [&str; 13] = [
+    "calendars::",
+    "connections::",
+    "contract::",
+    "email::",
+    "events::",
+    "jobs::",
+    "local_reads::",
+    "oauth::",
+    "push::",
+    "retention::",
+    "scheduling::",
+    "usage::",
+    "webhooks::",
+];
+
+/// Parts of the names of tests that check nothing more on PostgreSQL. They need mail or calendar servers, which the run on PostgreSQL does
+/// not have, or they start processes with SQLite databases of their own.
+const WITHOUT_POSTGRES: [&str; 11] = [
+    "::cyrus_imap::",
+    "::dovecot::",
+    "::jmap::",
+    "email::once::",
+    "jobs::command::",
+    "oauth::apps::",
+    "oauth::process::",
+    "scheduling::mail_kills::",
+    "scheduling::mail_peers::",
+    "scheduling::provider_peers::",
+    "webhooks::kills::",
+];
+
+/// A selection of the tests of the API for the run on PostgreSQL.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum PostgresScope {
+    /// The tests that `tests/api/engines.txt` lists.
+    Listed,
+    /// All tests of the modules that can run there.
+    All,
+}
+
+/// The tests of the API that run on PostgreSQL.
+#[derive(Debug)]
+pub struct PostgresTests {
+    /// The full names; there is at least one.
+    pub names: Vec<String>,
+    /// Tests that only `--all-engines` runs on PostgreSQL.
+    left_out: usize,
+    /// Tests that run on SQLite and not on PostgreSQL, those that are left out among them.
+    on_sqlite_alone: usize,
+}
+
+impl PostgresTests {
+    /// Chooses from `tests`, the full names of all tests of the API. Fails when a line of the list matches none of them.
+    pub fn choose(tests: &[String], scope: PostgresScope) -> Result<PostgresTests> {
+        let path = project::root().join(LIST);
+        let list = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        PostgresTests::choose_by_list(&list, tests, scope)
+    }
+
+    fn choose_by_list(list: &str, tests: &[String], scope: PostgresScope) -> Result<PostgresTests> {
+        let entries = entries(list)?;
+        let usable = |test: &&String| !WITHOUT_POSTGRES.iter().any(|part| test.contains(part));
+        let usable: Vec<&String> = tests.iter().filter(usable).collect();
+        let is_unmatched = |entry: &&&str| !usable.iter().any(|test| covers(entry, test));
+        let unmatched: Vec<&str> = entries.iter().filter(is_unmatched).copied().collect();
+        if !unmatched.is_empty() {
+            bail!("{LIST}: no test that can run on PostgreSQL matches {}", unmatched.join(", "));
+        }
+        let is_listed = |test: &str| entries.iter().any(|entry| covers(entry, test));
+        let can_run = |test: &str| POSTGRES_MODULES.iter().any(|module| test.starts_with(module));
+        let is_chosen = |test: &str| is_listed(test) || (scope == PostgresScope::All && can_run(test));
+        let names: Vec<String> =
+            usable.iter().filter(|test| is_chosen(test)).map(|test| (*test).clone()).collect();
+        let left_out = usable.iter().filter(|test| can_run(test) && !is_chosen(test)).count();
+        Ok(PostgresTests { on_sqlite_alone: tests.len() - names.len(), left_out, names })
+    }
+
+    /// The number of tests on each engine, for the report.
+    pub fn summary(&self) -> String {
+        let (both, one) = (self.names.len(), self.on_sqlite_alone);
+        format!("tests of the API: {both} on SQLite and PostgreSQL, {one} on SQLite alone")
+    }
+
+    /// The report's line about tests that did not run on PostgreSQL; none with `--all-engines`.
+    pub fn left_out(&self) -> Option<String> {
+        let count = self.left_out;
+        (count > 0).then(|| format!("{count} tests of the API on PostgreSQL (--all-engines runs them)"))
+    }
+}
+
+/// The modules and tests that the list names. Each line has a name, ` # ` and a reason; a line that begins with `#` is a comment.
+fn entries(list: &str) -> Result<Vec<&str>> {
+    let mut entries = Vec::new();
+    for (number, line) in (1..).zip(list.lines()) {
+        if line.trim().is_empty() || line.starts_with('#') {
+            continue;
+        }
+        match line.split_once(" # ") {
+            Some((name, reason)) if !reason.trim().is_empty() => entries.push(name.trim()),
+            _ => bail!(
+                "{LIST}, line {number}: write the module, ` # ` and a reason, such as `jobs:: # claims of two hosts`"
+            ),
+        }
+    }
+    if entries.is_empty() {
+        bail!("{LIST} names no module");
+    }
+    Ok(entries)
+}
+
+/// Whether an entry of the list is this test, or a module (it ends with `::`) that contains it.
+fn covers(entry: &str, test: &str) -> bool {
+    test == entry || (entry.ends_with("::") && test.starts_with(entry))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PostgresScope, PostgresTests};
+
+    const TESTS: [&str; 8] = [
+        "calendars::events::racing_copies_are_one_event",
+        "calendars::events::racing_copies_are_one_event_again",
+        "cli::failures_say_why",
+        "email::sync::dovecot::resets",
+        "email::sync::sandbox::resets",
+        "events::stream::a_drain_ends_streams",
+        "events::the_log_is_read_in_pages",
+        "sandbox_connector::check",
+    ];
+
+    fn choose(list: &str, scope: PostgresScope) -> anyhow::Result<PostgresTests> {
+        PostgresTests::choose_by_list(list, &TESTS.map(str::to_owned), scope)
+    }
+
+    #[test]
+    fn a_module_and_a_test_are_chosen_by_their_names() {
+        let list =
+            "# A comment.\n\nevents:: # cursors\ncalendars::events::racing_copies_are_one_event # a race\n";
+        let chosen = choose(list, PostgresScope::Listed).unwrap();
+        assert_eq!(chosen.names, [TESTS[0], TESTS[5], TESTS[6]]);
+        assert_eq!(chosen.summary(), "tests of the API: 3 on SQLite and PostgreSQL, 5 on SQLite alone");
+        let left_out = "2 tests of the API on PostgreSQL (--all-engines runs them)";
+        assert_eq!(chosen.left_out().as_deref(), Some(left_out));
+    }
+
+    #[test]
+    fn all_engines_run_all_tests_that_can_run_on_postgresql() {
+        let chosen = choose("events::stream:: # cursors", PostgresScope::All).unwrap();
+        assert_eq!(chosen.names, [TESTS[0], TESTS[1], TESTS[4], TESTS[5], TESTS[6]]);
+        assert_eq!(chosen.left_out(), None);
+    }
+
+    #[test]
+    fn a_line_that_matches_no_test_is_an_error() {
+        for list in ["event:: # x", "events # x", "email::sync::dovecot:: # x", "events:: # x\njobs:: # x"] {
+            let error = choose(list, PostgresScope::All).unwrap_err().to_string();
+            assert!(error.contains("matches"), "{list}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_line_without_a_reason_and_an_empty_list_are_errors() {
+        for list in ["events::", "events:: # ", "", "# nothing\n"] {
+            assert!(choose(list, PostgresScope::Listed).is_err(), "{list}");
+        }
+    }
+}
