@@ -55,6 +55,16 @@ pub fn files(project: &Project) -> Vec<Offence> {
     offences
 }
 
+/// The files of each circle with the `src` folder of their crate, those that are allowed to be tied included.
+pub fn sizes(project: &Project) -> Vec<(&str, usize)> {
+    let mut sizes = Vec::new();
+    for (folder, sources) in crates(project) {
+        let circles = Graph::new(folder, &sources).circles();
+        sizes.extend(circles.iter().map(|circle| (folder, circle.len())));
+    }
+    sizes
+}
+
 /// The sources of each crate by its `src` folder.
 fn crates(project: &Project) -> BTreeMap<&str, Vec<&Source>> {
     let mut crates: BTreeMap<&str, Vec<&Source>> = BTreeMap::new();
@@ -124,6 +134,11 @@ impl<'p> Graph<'p> {
         }
         lines.join("\n    ")
     }
+}
+
+/// The paths of several names that a file's code has, those in groups one by one.
+pub fn paths(file: &Source) -> Vec<Vec<&str>> {
+    named(&without_test_lines(file)).into_iter().map(|named| named.path).collect()
 }
 
 /// The code without the lines that only tests have.
@@ -377,10 +392,8 @@ mod tests {
 
     /// The circles of a crate of these files, each as its paths without the folder.
     fn circles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
-        let mut sources: Vec<Source> = files
-            .iter()
-            .map(|(path, text)| Source { path: format!("sdk/x/src/{path}"), text: (*text).to_owned() })
-            .collect();
+        let mut sources: Vec<Source> =
+            files.iter().map(|(path, text)| Source::new(format!("sdk/x/src/{path}"), *text)).collect();
         sources.sort_by(|a, b| a.path.cmp(&b.path));
         let graph = Graph::new("sdk/x/src", &sources.iter().collect::<Vec<_>>());
         let name = |file: usize| graph.paths[file].trim_start_matches("sdk/x/src/").to_owned();

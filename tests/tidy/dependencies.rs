@@ -58,7 +58,7 @@ const MAY_KNOW: [(&str, &[&str]); 10] = [
 pub fn homes(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for file in project.rust().filter(|file| !file.is_test()) {
-        for (number, line) in file.code() {
+        for (number, line) in file.code().into_iter().filter(|(_, line)| line.contains("::")) {
             for (name, homes) in HOMES {
                 let at_home = homes.iter().any(|home| file.path.starts_with(home));
                 if !at_home && names(line, name) {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Longer text is data, not something that people wrote.
 const LONGEST: u64 = 1024 * 1024;
@@ -9,6 +10,8 @@ const LONGEST: u64 = 1024 * 1024;
 /// Every text file of the project.
 pub struct Project {
     pub files: Vec<Source>,
+    /// Folders with a `Cargo.toml`, the longest path first.
+    crates: Vec<String>,
 }
 
 /// One text file; `path` is relative to the project, with `/`.
@@ -18,22 +21,54 @@ pub struct Source {
 }
 
 impl Project {
-    /// Reads the working tree, without what `.gitignore` names.
-    pub fn read() -> Project {
-        let root = root();
+    /// The working tree, read once for all rules.
+    pub fn current() -> &'static Project {
+        static CURRENT: OnceLock<Project> = OnceLock::new();
+        CURRENT.get_or_init(|| Project::read(&root()))
+    }
+
+    /// Reads a folder with the project's sources, without what its `.gitignore` names.
+    pub fn read(root: &Path) -> Project {
         let ignored = fs::read_to_string(root.join(".gitignore")).unwrap_or_default();
         let mut ignored: Vec<&str> =
             ignored.lines().map(|line| line.trim_matches('/')).filter(|line| !line.is_empty()).collect();
         ignored.push(".git");
         let mut files = Vec::new();
-        collect(&root, &root, &ignored, &mut files);
+        collect(root, root, &ignored, &mut files);
         files.sort_by(|a, b| a.path.cmp(&b.path));
-        Project { files }
+        Project::new(files)
+    }
+
+    /// A project of these files.
+    pub fn new(files: Vec<Source>) -> Project {
+        let manifests = files.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml"));
+        let mut crates: Vec<String> = manifests.map(str::to_owned).collect();
+        crates.sort_by_key(|folder| std::cmp::Reverse(folder.len()));
+        Project { files, crates }
     }
 
     /// The Rust sources.
     pub fn rust(&self) -> impl Iterator<Item = &Source> {
         self.files.iter().filter(|file| file.path.ends_with(".rs"))
+    }
+
+    /// The Rust sources that people edit: no fixtures, and no generated files.
+    pub fn authored(&self) -> impl Iterator<Item = &Source> {
+        self.rust()
+            .filter(|file| !file.path.contains("/fixtures/") && !file.text.starts_with("// @generated"))
+    }
+
+    /// The name of a file's crate in the list of exceptions: the folder of its `Cargo.toml`, or `src` of it where other crates lie in
+    /// the same folder, as in `host/src`. Empty for a file without a crate.
+    pub fn crate_of(&self, path: &str) -> String {
+        let is_in =
+            |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let Some(folder) = self.crates.iter().find(|folder| is_in(path, folder)) else {
+            return String::new();
+        };
+        let sources = format!("{folder}/src");
+        let has_crates = self.crates.iter().any(|other| is_in(other, folder));
+        if has_crates && is_in(path, &sources) { sources } else { folder.clone() }
     }
 
     /// The text of one file.
@@ -43,6 +78,10 @@ impl Project {
 }
 
 impl Source {
+    pub fn new(path: impl Into<String>, text: impl Into<String>) -> Source {
+        Source { path: path.into(), text: text.into() }
+    }
+
     /// It holds tests and nothing else.
     pub fn is_test(&self) -> bool {
         self.path.starts_with("tests/") || self.path.contains("/tests/") || self.path.ends_with("/tests.rs")
@@ -98,5 +137,20 @@ fn collect(root: &Path, folder: &Path, ignored: &[&str], files: &mut Vec<Source>
                 files.push(Source { path: relative, text });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Project, Source};
+
+    #[test]
+    fn a_crate_has_the_name_of_its_folder() {
+        let paths = ["Cargo.toml", "host/Cargo.toml", "host/storage/Cargo.toml", "sdk/mail/Cargo.toml"];
+        let project = Project::new(paths.map(|path| Source::new(path, "")).into());
+        assert_eq!(project.crate_of("host/src/api/mod.rs"), "host/src");
+        assert_eq!(project.crate_of("host/storage/src/lib.rs"), "host/storage");
+        assert_eq!(project.crate_of("sdk/mail/src/html/mod.rs"), "sdk/mail");
+        assert_eq!(project.crate_of("sdk/mailbox.rs"), "");
     }
 }

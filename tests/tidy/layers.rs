@@ -2,6 +2,8 @@
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
+use std::collections::BTreeSet;
+
 use crate::files::{Project, Source};
 use crate::ratchet::Offence;
 
@@ -112,6 +114,53 @@ pub fn apart(project: &Project) -> Vec<Offence> {
     offences
 }
 
+/// The modules of the host, without the files of the crate's root.
+pub fn modules(project: &Project) -> BTreeSet<&str> {
+    let names = sources(project).map(|file| top(&file.path[HOST.len()..]));
+    names.filter(|name| !["lib", "main"].contains(name)).collect()
+}
+
+/// Pairs of modules of which the first imports the second.
+pub fn arrows(project: &Project) -> BTreeSet<(&str, &str)> {
+    let modules = modules(project);
+    let mut arrows = BTreeSet::new();
+    for file in sources(project) {
+        let from = top(&file.path[HOST.len()..]);
+        for (_, line) in file.code() {
+            for name in imports(line) {
+                let to = name.split(':').next().unwrap_or_default();
+                if let Some(to) = modules.get(to).filter(|to| **to != from && modules.contains(from)) {
+                    arrows.insert((from, *to));
+                }
+            }
+        }
+    }
+    arrows
+}
+
+/// The number of arrows that lead to the same row or to a higher one of the table of layers that this project has.
+pub fn not_downward(project: &Project, arrows: &BTreeSet<(&str, &str)>) -> usize {
+    let rows = rows(project);
+    let is_wrong = |(from, to): &&(&str, &str)| {
+        let known = row_of(from, &rows).zip(row_of(to, &rows));
+        known.is_some_and(|(from, to)| from <= to)
+    };
+    arrows.iter().filter(is_wrong).count()
+}
+
+/// The number of the row that names this module.
+fn row_of(module: &str, rows: &[Vec<&str>]) -> Option<usize> {
+    rows.iter().position(|row| row.contains(&module))
+}
+
+/// The table of layers as it stands in the project's own sources, which may be those of an older revision.
+fn rows(project: &Project) -> Vec<Vec<&str>> {
+    let text = project.file("tests/tidy/layers.rs").map(|file| file.text.as_str()).unwrap_or_default();
+    let table =
+        text.split_once("const LAYERS").and_then(|(_, rest)| rest.split_once("\n];")).unwrap_or_default().0;
+    table.split("&[").skip(2).map(|row| row.split('"').skip(1).step_by(2).collect()).collect()
+}
+
 fn sources(project: &Project) -> impl Iterator<Item = &Source> {
     project.rust().filter(|file| file.path.starts_with(HOST) && !file.is_test())
 }
@@ -140,6 +189,11 @@ fn module(path: &str) -> String {
     }
 }
 
+/// The first part of a path in the host's sources.
+fn top(path: &str) -> &str {
+    path.split('/').next().unwrap_or_default().trim_end_matches(".rs")
+}
+
 /// The modules that a line names.
 fn imports(line: &str) -> Vec<String> {
     let ends = |c: char| !(c.is_alphanumeric() || c == '_');
@@ -161,4 +215,31 @@ fn imports(line: &str) -> Vec<String> {
 
 fn rank(module: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&module))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{arrows, modules, not_downward};
+    use crate::files::{Project, Source};
+
+    #[test]
+    fn arrows_lead_from_module_to_module() {
+        let table =
+            "const LAYERS: [&[&str]; 2] = [\n    &[\"app\"],\n    &[\"api\", \"sync\", \"api::v1\"],\n];\n";
+        let files = [
+            ("host/src/main.rs", "use crate::api::run;"),
+            ("host/src/app.rs", "use crate::sync::Pull;\nuse crate::app::App;"),
+            ("host/src/api/mod.rs", "use crate::app::App;\nuse crate::sync::pull;"),
+            ("host/src/api/v1/mod.rs", "use crate::api::Reply;\nuse crate::Macro;\nuse crate::sync::pull;"),
+            ("host/src/sync/mod.rs", "use crate::app::App;\nuse crate::api::v1::list;"),
+            ("host/src/sync/tests.rs", "use crate::api::Reply;"),
+            ("tests/tidy/layers.rs", table),
+        ];
+        let project = Project::new(files.map(|(path, text)| Source::new(path, text)).into());
+        assert_eq!(modules(&project).into_iter().collect::<Vec<_>>(), ["api", "app", "sync"]);
+        let found = arrows(&project);
+        let expected = [("api", "app"), ("api", "sync"), ("app", "sync"), ("sync", "api"), ("sync", "app")];
+        assert_eq!(found.iter().copied().collect::<Vec<_>>(), expected);
+        assert_eq!(not_downward(&project, &found), 3);
+    }
 }

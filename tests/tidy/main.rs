@@ -1,14 +1,19 @@
 //! The shape of the code, checked. A rule here is worth more than a page of good intentions: it reads the sources as text and
 //! names what breaks it. What broke a rule when it came is listed in `ratchet.txt`, which may only shrink.
 
+mod arguments;
 mod circles;
 mod dependencies;
 mod files;
 mod layers;
 mod layout;
+mod names;
 mod ratchet;
+mod report;
+mod rooms;
 mod sizes;
 mod words;
+mod writers;
 
 use crate::files::Project;
 use crate::ratchet::Offence;
@@ -18,8 +23,8 @@ type Rule = fn(&Project) -> Vec<Offence>;
 
 #[track_caller]
 fn check(name: &str, rule: Rule) {
-    let project = Project::read();
-    let complaints = ratchet::compare(name, &rule(&project), &project);
+    let project = Project::current();
+    let complaints = ratchet::compare(name, &rule(project), project);
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
 }
 
@@ -101,9 +106,68 @@ fn the_url_is_the_file_name() {
     check("url", layout::urls);
 }
 
+/// A doc comment begins with what the item is or returns.
+#[test]
+fn doc_comments_begin_with_their_subject() {
+    check("first-word", words::first_words);
+}
+
+/// A type is a noun, not a participle alone.
+#[test]
+fn types_are_nouns() {
+    check("participle", names::participles);
+}
+
+/// No two types of a crate have one name.
+#[test]
+fn types_of_a_crate_have_different_names() {
+    check("doubled-name", names::doubles);
+}
+
+/// A function has at most six parameters.
+#[test]
+fn functions_have_few_parameters() {
+    check("parameters", arguments::numbers);
+}
+
+/// No parameter is a tuple.
+#[test]
+fn no_parameter_is_a_tuple() {
+    check("tuple-parameter", arguments::tuples);
+}
+
+/// Provider records, connection locks and the end of the log are used in few places.
+#[test]
+fn shared_state_has_one_writer() {
+    check("writer", writers::calls);
+}
+
+/// Between the host's modules no file stands alone.
+#[test]
+fn modules_are_folders() {
+    check("room", rooms::files);
+}
+
+/// A top folder has at most 1 % more lines of Rust than the list says.
+#[test]
+fn the_project_stays_small() {
+    check("total", sizes::totals);
+}
+
 /// The list of exceptions names rules that exist.
 #[test]
 fn the_ratchet_is_well_formed() {
-    let complaints = ratchet::malformed(&Project::read());
+    let complaints = ratchet::malformed(Project::current());
     assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
+}
+
+/// Prints the figures of `cargo xtask rooms`, each with its label and a tab, for the project in the folder that `SWITCHBOARD_ROOMS` names.
+#[test]
+#[ignore = "`cargo xtask rooms` runs it"]
+fn the_figures_are_printed() {
+    let folder = std::env::var("SWITCHBOARD_ROOMS").expect("`cargo xtask rooms` sets SWITCHBOARD_ROOMS");
+    println!();
+    for (label, figure) in report::rows(&Project::read(folder.as_ref())) {
+        println!("{label}\t{figure}");
+    }
 }

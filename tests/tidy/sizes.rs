@@ -2,6 +2,8 @@
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
+use std::collections::BTreeMap;
+
 use crate::files::{Project, Source};
 use crate::ratchet::Offence;
 
@@ -40,6 +42,23 @@ pub fn functions(project: &Project) -> Vec<Offence> {
     offences
 }
 
+/// Lines of Rust in each top folder. The list has how many there were, and a folder may grow by one hundredth. A commit that needs more
+/// lines raises the figure in the list, and its message gives the reason.
+pub fn totals(project: &Project) -> Vec<Offence> {
+    let mut totals: BTreeMap<&str, usize> = BTreeMap::new();
+    for file in project.authored() {
+        let folder = file.path.split('/').next().unwrap_or_default();
+        *totals.entry(folder).or_default() += file.text.lines().count();
+    }
+    let offence = |(folder, lines): (&str, usize)| {
+        let why = format!(
+            "{lines} lines of Rust: remove some, or set `total` to {lines} and say in the commit's message what they are for"
+        );
+        Offence::size(folder, lines, why)
+    };
+    totals.into_iter().map(offence).collect()
+}
+
 /// Every function with its length from `fn` to the closing brace. The sources are formatted, so that brace is the first line
 /// with the indentation of the `fn` line and nothing else.
 fn lengths(file: &Source) -> Vec<(&str, usize)> {
@@ -63,7 +82,7 @@ fn lengths(file: &Source) -> Vec<(&str, usize)> {
 }
 
 /// The name when a function begins on this line.
-fn function(line: &str) -> Option<&str> {
+pub fn function(line: &str) -> Option<&str> {
     let mut words = line.trim_start().split(' ');
     loop {
         match words.next()? {
@@ -75,4 +94,24 @@ fn function(line: &str) -> Option<&str> {
     }
     let name = words.next()?;
     name.split(['(', '<']).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::totals;
+    use crate::files::{Project, Source};
+
+    #[test]
+    fn lines_are_added_up_by_top_folder() {
+        let files = [
+            ("host/src/a.rs", "//! A.\n\n"),
+            ("host/b.rs", "//! B."),
+            ("sdk/c.rs", "//! C."),
+            ("sdk/d.md", "D"),
+        ];
+        let project = Project::new(files.map(|(path, text)| Source::new(path, text)).into());
+        let found = totals(&project);
+        let found: Vec<_> = found.iter().map(|total| (total.place.as_str(), total.measure)).collect();
+        assert_eq!(found, [("host", 3), ("sdk", 1)]);
+    }
 }

@@ -63,6 +63,58 @@ pub fn imports(project: &Project) -> Vec<Offence> {
     offences
 }
 
+/// First words with which a doc comment does not say what the item is or returns.
+const VAGUE: [&str; 18] = [
+    "What",
+    "Who",
+    "Whom",
+    "Whose",
+    "Where",
+    "Which",
+    "Those",
+    "That",
+    "Nobody",
+    "Somebody",
+    "Everybody",
+    "Others",
+    "Whoever",
+    "Whatever",
+    "Nothing",
+    "Something",
+    "So",
+    "Of",
+];
+
+/// Doc comments that begin with one of these words. The list counts those of a crate.
+pub fn first_words(project: &Project) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    for file in project.authored() {
+        for (number, first) in doc_comments(&file.text) {
+            let word = first.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+            if VAGUE.contains(&word) {
+                let why = format!(
+                    "the doc comment begins with “{word}”: begin with a noun and its article, or a verb (“Returns …”)"
+                );
+                offences.push(Offence::inside(project.crate_of(&file.path), &file.path, number, why));
+            }
+        }
+    }
+    offences
+}
+
+/// The first line of each block of `///` or `//!` lines, with its number and without the marker.
+pub fn doc_comments(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut before = "";
+    text.lines().enumerate().filter_map(move |(at, line)| {
+        let line = line.trim_start();
+        let marker =
+            ["///", "//!"].into_iter().find(|marker| line.starts_with(marker) && !line.starts_with("////"));
+        let is_first = marker.is_some_and(|marker| marker != before);
+        before = marker.unwrap_or_default();
+        is_first.then(|| (at + 1, line[3..].trim_start()))
+    })
+}
+
 /// A path begins here; `https://example.org/…` and `"$x/…"` have something before it.
 fn begins(line: &str, path: &str) -> bool {
     let more = |c: char| c.is_alphanumeric() || "}.-_".contains(c);
@@ -80,4 +132,27 @@ fn stands_alone(line: &str, word: &str) -> bool {
 /// What others wrote is not ours to word.
 fn ours(path: &str) -> bool {
     !path.ends_with(".lock") && !path.ends_with("package-lock.json") && !path.contains("/fixtures/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{doc_comments, first_words};
+    use crate::files::{Project, Source};
+
+    #[test]
+    fn a_doc_comment_is_a_block_of_lines() {
+        let text = "//! A file.\n//! What is in it.\n\n/// A type.\n///\n/// Where it is.\n#[derive(Debug)]\n\
+                    struct A {\n    /// A field.\n    a: u8, // What it is.\n}\n// Which it is.\n//// Rule\n";
+        let found: Vec<_> = doc_comments(text).collect();
+        assert_eq!(found, [(1, "A file."), (4, "A type."), (9, "A field.")]);
+    }
+
+    #[test]
+    fn the_first_word_is_a_whole_word() {
+        let text = "//! What's here.\n\n/// Whatsoever.\nfn a() {}\n\n/// Of old.\nfn b() {}\n\n/// Offers that.\nfn c() {}\n";
+        let files = vec![Source::new("sdk/x/Cargo.toml", ""), Source::new("sdk/x/src/lib.rs", text)];
+        let found = first_words(&Project::new(files));
+        let places: Vec<_> = found.iter().map(|offence| (offence.place.as_str(), offence.line)).collect();
+        assert_eq!(places, [("sdk/x", Some(1)), ("sdk/x", Some(6))]);
+    }
 }

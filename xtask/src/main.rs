@@ -1,5 +1,5 @@
 //! The project's commands, `cargo xtask …`: `demo` shows the product, `test` checks everything, `fuzz` tries hostile input,
-//! `connectors` builds the components, `bench` measures. Each does its own set-up and says what it is doing.
+//! `connectors` builds the components, `rooms` counts, `bench` measures. Each does its own set-up and says what it is doing.
 
 mod bench;
 mod browser;
@@ -16,6 +16,7 @@ mod mirror;
 mod peers;
 mod progress;
 mod project;
+mod rooms;
 mod server;
 mod storm;
 mod suite;
@@ -43,6 +44,8 @@ enum Command {
     Mirror(mirror::Arguments),
     /// Build the connectors as WebAssembly components into `target/connectors/bundle`.
     Connectors(connectors::Arguments),
+    /// Count what the code is divided into and how it is named, now and at a revision.
+    Rooms(rooms::RoomsArguments),
     /// Measure the release build against named baselines, in one run; writes `xtask/BENCH.md`.
     Bench(bench::Arguments),
     /// Ten well-behaved tenants, and one attacker after the other: how much slower the ten become; writes `xtask/STORM.md`.
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Fuzz(arguments) => fuzz::run(&arguments),
         Command::Mirror(arguments) => mirror::run(&arguments),
         Command::Connectors(arguments) => connectors::run(&arguments),
+        Command::Rooms(arguments) => rooms::run(&arguments),
         Command::Bench(arguments) => bench::run(&arguments),
         Command::Storm(arguments) => storm::run(&arguments),
         Command::Bare(arguments) => bench::bare::run(&arguments),
