@@ -114,8 +114,8 @@ async fn lock(tx: &mut Tx, id: &'static str) -> Result<()> {
 
 /// Waits until another transaction waits for this one.
 async fn is_waited_for(tx: &mut Tx) -> Result<()> {
-    let sql =
-        "select count(*) as n from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))";
+    // Not pg_stat_activity: what it shows is fixed for the length of a transaction.
+    let sql = "select count(*) as n from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))";
     while query(sql).fetch_one(&mut *tx, |row| row.get::<i64>("n")).await? == 0 {}
     Ok(())
 }
