@@ -9,7 +9,7 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 use storage::retention::{expire, purge};
-use storage::scheduling::{erasure, links, notices};
+use storage::scheduling::{erasure, links, made, notices};
 use storage::webhooks::cleaning;
 use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
 use tokio::time::Instant;
@@ -40,6 +40,8 @@ const TOKENS_MS: i64 = HOUR_MS;
 const GRANTS_MS: i64 = 7 * DAY_MS;
 /// Deliveries to webhooks are kept this long after they arrived.
 const DELIVERED_MS: i64 = 72 * HOUR_MS;
+/// Addresses that bookings were sent to are kept this long after those were made: as long as their number in an hour counts.
+const MAILED_ADDRESSES_MS: i64 = HOUR_MS;
 /// Time that bookings reserved is kept this long after it was over.
 const RESERVED_MS: i64 = 24 * HOUR_MS;
 /// Who had a booking is kept this long after it was over.
@@ -117,7 +119,7 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 }
 
 /// Everything that is kept for a time.
-pub static SWEEPS: [Sweep; 22] = [
+pub static SWEEPS: [Sweep; 23] = [
     all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
     all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
     all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
@@ -131,6 +133,7 @@ pub static SWEEPS: [Sweep; 22] = [
     all("given_up", |tx, at| Box::pin(cleaning::given_up(tx, at.before_log(), STEP))),
     all("replays", |tx, at| Box::pin(cleaning::replays(tx, at.before_log(), STEP))),
     all("webhooks", |tx, _| Box::pin(cleaning::deleted(tx, STEP))),
+    all("booking_addresses", |tx, at| Box::pin(made::forget(tx, at.now - MAILED_ADDRESSES_MS, STEP))),
     all("reserved_times", |tx, at| Box::pin(erasure::reserved_times(tx, at.now - RESERVED_MS, STEP))),
     all("invitees", |tx, at| Box::pin(erasure::people(tx, (at.now - INVITEES_MS, at.now), STEP))),
     all("booking_links", |tx, at| Box::pin(links::forget(tx, at.now - LINKS_MS, STEP))),
@@ -263,7 +266,7 @@ pub async fn purge_step(app: &App, job: &Job) -> Result<bool> {
 }
 
 async fn lines(tx: &mut Tx, of: &Tenant, before: i64) -> Result<i64> {
-    let forgotten = log::forget(tx, of, before, STEP).await?;
+    let forgotten = expire::log(tx, of, before, STEP).await?;
     Ok(i64::try_from(forgotten).unwrap_or(i64::MAX))
 }
 

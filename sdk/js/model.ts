@@ -746,6 +746,7 @@ export interface Reminders {
 
 export type ResponseStatus = "needsAction" | "accepted" | "declined" | "tentative";
 
+/** The reason why a message could not be sent, as its draft and its delivery show it. */
 export interface SendError {
   code?: string;
   message?: string;

@@ -1,5 +1,6 @@
 //! The API told by example; the tree is the one of `host/src/api/v1`. `contract` holds the promises that cut across.
 
+mod absence;
 mod calendars;
 mod cli;
 mod connections;
@@ -12,6 +13,7 @@ mod crash;
 mod dav;
 mod email;
 mod events;
+mod formats;
 mod jobs;
 mod kills;
 mod local_reads;

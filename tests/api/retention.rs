@@ -48,6 +48,7 @@ async fn multiply(server: &TestServer, id: &str, copies: usize) -> Vec<String> {
                 items::set_keys(tx, &tenant, &copy, &[key]).await?;
                 notes.push(NewLogEntry {
                     connection_id: Some(copy.connection_id.clone()),
+                    account_ids: None,
                     entry_type: "contact.created".into(),
                     change_type: "created",
                     resource_type: Resource::Contact.resource_type(),

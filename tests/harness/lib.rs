@@ -274,13 +274,14 @@ impl TestServer {
     /// Delivers to webhooks what is due, as the service does by itself.
     pub async fn deliver(&self) {
         use switchboard::webhooks::delivery::DELIVER;
+        use switchboard::webhooks::ending::END;
         use switchboard::webhooks::fanout;
         use switchboard::webhooks::replay::job::REPLAY;
         let app = self.settling();
         loop {
             // What is delivered can disable a webhook, which is an event itself.
             let behind = fanout::wake(app, None).await.expect("the feeds are read");
-            let kinds = [fanout::FANOUT, REPLAY, DELIVER];
+            let kinds = [fanout::FANOUT, REPLAY, DELIVER, END];
             let turns = runner::drain(app, &kinds).await.expect("the jobs are run");
             if behind == 0 && turns == 0 {
                 return;

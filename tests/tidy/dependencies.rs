@@ -48,7 +48,7 @@ const MAY_KNOW: [(&str, &[&str]); 10] = [
     ("host/kit/Cargo.toml", &["model", "runtime"]),
     ("host/merging/Cargo.toml", &["model", "text"]),
     ("host/compute/Cargo.toml", &[]),
-    ("host/base/Cargo.toml", &["model", "recurrence"]),
+    ("host/base/Cargo.toml", &["mail", "model", "recurrence"]),
     ("host/sandbox-provider/Cargo.toml", &["base", "compute", "mail", "model", "recurrence"]),
     ("host/storage/Cargo.toml", &["base", "compute", "model"]),
     ("host/runtime/Cargo.toml", &["compute", "mail"]),

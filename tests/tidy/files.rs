@@ -90,9 +90,9 @@ impl Source {
     /// The lines before the file's own test module; all of them where it has none.
     pub fn without_tests(&self) -> Vec<&str> {
         let lines: Vec<&str> = self.text.lines().collect();
-        let module = lines
-            .windows(2)
-            .position(|two| two[0] == "#[cfg(test)]" && two[1].trim_start().starts_with("mod "));
+        let module = lines.windows(2).position(|two| {
+            two[0] == "#[cfg(test)]" && two[1].trim_start().trim_start_matches("pub ").starts_with("mod ")
+        });
         match module {
             // `mod tests;` in a file of its own leaves code behind it.
             Some(at) if lines[at + 1].ends_with('{') => lines[..at].to_vec(),

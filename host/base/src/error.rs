@@ -223,6 +223,14 @@ pub fn not_found(what: &str) -> Error {
 }
 
 impl Error {
+    /// The same refusal as the fault of this field or parameter.
+    pub fn with_param(self, param: impl Into<String>) -> Error {
+        match self {
+            Error::Refused(refusal) => refusal.param(param).into(),
+            internal => internal,
+        }
+    }
+
     /// The code, if it is a refusal.
     pub fn code(&self) -> Option<Code> {
         match self {

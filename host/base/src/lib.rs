@@ -7,5 +7,6 @@ pub mod file_lock;
 pub mod ids;
 pub mod input;
 pub mod keyring;
+pub mod retry_after;
 pub mod scopes;
 pub mod tenant;

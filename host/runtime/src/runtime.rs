@@ -197,7 +197,8 @@ impl Runtime {
     }
 
     /// Sends one request to a URL that the operator has set: to public addresses, and to private ones, which need no leave because no
-    /// client of the API chose them; plain http only to the latter. Everything else is as with `post`.
+    /// client of the API chose them; plain http only to the latter. `deadline` is for the body of
+    /// the answer too. Everything else is as with `post`.
     pub async fn post_to_operator(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
         self.0.sandbox.egress.operator.post(post, deadline).await
     }

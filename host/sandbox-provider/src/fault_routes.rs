@@ -56,6 +56,9 @@ pub async fn under(
     if fault.is_some_and(|f| f.garbled) {
         return garbled(answer).await;
     }
+    if let Some(missing) = fault.and_then(|f| f.missing.as_deref()) {
+        return without(missing, answer).await;
+    }
     if fault.is_some_and(|f| f.lost_answer) || answer.extensions().get::<LoseAnswer>().is_some() {
         return lost();
     }
@@ -87,10 +90,27 @@ async fn garbled(answer: Response) -> Response {
             _ => {}
         }
     }
+    changed(answer, garble).await
+}
+
+/// The answer, a list, without the entry that has this id.
+async fn without(missing: &str, answer: Response) -> Response {
+    changed(answer, |body| {
+        for entries in body.as_object_mut().into_iter().flat_map(|lists| lists.values_mut()) {
+            if let Some(entries) = entries.as_array_mut() {
+                entries.retain(|entry| entry["id"] != missing);
+            }
+        }
+    })
+    .await
+}
+
+/// The answer with another body.
+async fn changed(answer: Response, change: impl FnOnce(&mut Value)) -> Response {
     let (status, body) = (answer.status(), axum::body::to_bytes(answer.into_body(), usize::MAX).await);
     let body = body.ok().and_then(|b| serde_json::from_slice::<Value>(&b).ok());
     let Some(mut body) = body else { return lost() };
-    garble(&mut body);
+    change(&mut body);
     (status, Json(body)).into_response()
 }
 

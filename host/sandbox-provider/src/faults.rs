@@ -15,6 +15,9 @@ use crate::problem::Problem;
 /// What all paths of the authorization server begin with.
 const OAUTH: &str = "/sandbox/oauth/";
 
+/// The paths of the lists that a collection can be missing from.
+const LISTS: [&str; 3] = ["/sandbox/v1/calendars", "/sandbox/v1/books", "/sandbox/v1/lists"];
+
 /// The longest delay.
 const MAX_DELAY_MS: u64 = 120_000;
 
@@ -40,6 +43,8 @@ pub struct Fault {
     /// Does the request, and answers with events, cards, todos and messages that nobody can read: `when`, `mails`, `due` and
     /// `flags` are nonsense.
     pub garbled: bool,
+    /// Hits lists of calendars, of books and of task lists alone: the answer lacks the one with this id, as if it were gone.
+    pub missing: Option<String>,
     /// Hits `POST …/video` alone: the meeting is made without an address, and stays `creating` until its event is changed with
     /// `{"video": {"pending": false}}`.
     pub pending_video: bool,
@@ -102,6 +107,7 @@ impl Default for Fault {
             held_answer: false,
             lost_answer: false,
             garbled: false,
+            missing: None,
             pending_video: false,
             oauth_error: None,
             omit: Vec::new(),
@@ -141,10 +147,10 @@ impl Fault {
         }
         let delays = self.delay_ms > 0 || self.answer_delay_ms > 0 || self.held_answer;
         let of_tokens = self.oauth_error.is_some() || !self.omit.is_empty() || self.scopes.is_some();
-        let changes_answer = self.lost_answer || self.garbled || self.pending_video;
+        let changes_answer = self.lost_answer || self.garbled || self.pending_video || self.missing.is_some();
         let of_requests = self.status.is_some() || delays || changes_answer || of_tokens;
         if !of_requests && !self.is_of_push() {
-            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, pendingVideo, oauthError, omit, \
+            let message = "give status, delayMs, answerDelayMs, heldAnswer, lostAnswer, garbled, missing, pendingVideo, oauthError, omit, \
                            scopes, pushLost, pushTwice or pushLateMs";
             return Err(Problem::field("status", message));
         }
@@ -193,6 +199,7 @@ impl Fault {
             }
             && (!self.sync_token_only || has_token)
             && (!self.pending_video || path.ends_with("/video"))
+            && (self.missing.is_none() || (*method == Method::GET && LISTS.contains(&path)))
     }
 
     pub fn problem(&self) -> Option<Problem> {

@@ -39,13 +39,14 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// The zone of an IANA name.
+    /// The zone of an IANA name, with its name as the tz database has it: `asia/kolkata` is `Asia/Kolkata`.
     pub fn named(name: &str) -> Option<Zone> {
         // jiff would read "" and paths as it pleases; an IANA name is ASCII without blanks.
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/_+-".contains(&b));
         let rules = is_name.then(|| recurrence::iana_zone(name).ok()).flatten()?;
-        Some(Zone { name: name.to_owned(), rules })
+        let name = rules.iana_name().unwrap_or(name).to_owned();
+        Some(Zone { name, rules })
     }
 
     pub fn utc() -> Zone {
@@ -394,8 +395,13 @@ mod tests {
             "../etc/passwd",
             "+02:00",
             "W. Europe Standard Time",
+            "Etc/Unknown",
+            "Factory",
         ] {
             assert!(Zone::named(name).is_none(), "{name:?}");
         }
+        let names = ["asia/kolkata", "AMERICA/PORT-AU-PRINCE", "utc", "etc/gmt+5"]
+            .map(|name| Zone::named(name).unwrap().name);
+        assert_eq!(names, ["Asia/Kolkata", "America/Port-au-Prince", "UTC", "Etc/GMT+5"]);
     }
 }

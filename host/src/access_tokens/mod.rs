@@ -1,9 +1,9 @@
-//! Access tokens of clients of ours (RFC 6749): for a user's authorization (`code`), for a refresh token (`refresh`), and for the API
+//! Access tokens of clients of ours (RFC 6749): for a user's authorization (`user_grant`), for a refresh token (`refresh`), and for the API
 //! key alone (`client_credentials`). A token is an API key of another kind; `created_by` is the key that it was given to.
 
 pub mod client_credentials;
-pub mod code;
 pub mod refresh;
+pub mod user_grant;
 
 use anyhow::Result;
 use base::ids::Kind;
@@ -47,7 +47,7 @@ impl TokenError {
     }
 
     /// The key was revoked while the request was on its way.
-    fn revoked() -> Self {
+    pub fn revoked() -> Self {
         TokenError::new("invalid_client", "this API key was revoked")
     }
 }

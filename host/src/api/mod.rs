@@ -32,10 +32,10 @@ use storage::api_keys::ApiKey;
 use crate::api::access::api_key::Caller;
 use crate::api::access::cors::{Readers, RequestOrigin, Sites};
 use crate::api::access::key_lookups::KeyLookups;
-use crate::api::access::rate_limit::{Class, Limiters, Standing};
-use crate::api::operation::Operation;
+use crate::api::access::rate_limit::{Class, Limiters, Standing, site};
+use crate::api::operation::{ANY_KEY, Operation};
 use crate::api::operations::Operations;
-use crate::api::request::body::{Bodies, ReadBody};
+use crate::api::request::body::{Bodies, BodySender, ReadBody};
 use crate::api::request::request_id::RequestId;
 use crate::api::response::error::ApiError;
 use crate::app::App;
@@ -152,7 +152,10 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     count(&gate, &seen, &route, response.status(), started);
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
     note(&seen, &method, &route, response.status(), app.now() - started);
-    rest.take().await;
+    // Of a body that came too slowly nothing waits that could keep the answer from arriving.
+    if response.status() != StatusCode::REQUEST_TIMEOUT {
+        rest.take().await;
+    }
     response
 }
 
@@ -238,11 +241,19 @@ async fn admit(
         return Err(e);
     }
     let limit = u64::try_from(caller.key.rate_limit_per_minute).unwrap_or(0);
-    seen.standing = gate.limiters.keys.take(caller.key.budget_id(), limit, now);
+    let is_public = caller.is_public();
+    seen.standing = match is_public {
+        true => gate.limiters.take_of_visitor(caller.key.budget_id(), ip, limit, now),
+        false => gate.limiters.keys.take(caller.key.budget_id(), limit, now),
+    };
     let scope = operation.map_or("", |o| o.scope);
     let may = caller.has_scope(scope);
     seen.caller = Some(caller);
-    within(seen.standing)?;
+    if is_public {
+        within_share(seen.standing)?
+    } else {
+        within(seen.standing)?
+    }
     if !may {
         return Err(refuse(Code::InsufficientScope, format!("this API key lacks the scope {scope}")));
     }
@@ -264,6 +275,15 @@ fn within(standing: Standing) -> Result<()> {
             Err(base::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
         }
     }
+}
+
+/// Refuses what is over the budget of a key that stands in pages, or over the visitor's share of it.
+fn within_share(standing: Standing) -> Result<()> {
+    let Some(seconds) = standing.retry_after_s else { return Ok(()) };
+    let limit = standing.limit;
+    let message =
+        format!("the key's {limit} requests per minute, or this address's share of them, are used up");
+    Err(base::error::Refusal::new(Code::RateLimited, message).retry_after_s(seconds).into())
 }
 
 /// The work itself, once per Idempotency-Key.
@@ -291,8 +311,11 @@ async fn run(
             app.now(),
         );
     };
-    let tenant = &caller.tenant().application_id;
-    match crate::api::request::body::read(&gate.bodies, &app.compute, tenant, operation.max_body, request)
+    // What else such a key may do is the page's own work, with bodies as large as the operation takes.
+    let is_visitors = caller.is_public() && matches!(operation.scope, "scheduling.book" | ANY_KEY);
+    let sender =
+        BodySender { tenant: &caller.tenant().application_id, visitor: is_visitors.then(|| site(caller.ip)) };
+    match crate::api::request::body::read(&gate.bodies, &app.compute, sender, operation.max_body, request)
         .await
     {
         Err(e) => crate::api::response::error::response(e, &seen.request_id),

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use storage::PoolLimits;
 use url::Url;
 
-/// What becomes of forms of the booking page about which nobody gives a verdict.
+/// How forms of the booking page are treated about which the service that gives verdicts is silent.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum VerdictFailure {

@@ -1,5 +1,7 @@
 //! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
 
+use std::collections::BTreeSet;
+
 use base::error::{Code, Result, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
@@ -35,6 +37,9 @@ impl Origin {
 #[derive(Clone, Debug)]
 pub struct NewLogEntry {
     pub connection_id: Option<String>,
+    /// All connections that the resource names, where there can be several. A key that is bound to connections is told of the line if it may use
+    /// all of them.
+    pub account_ids: Option<BTreeSet<String>>,
     pub entry_type: String,
     pub change_type: &'static str,
     pub resource_type: &'static str,
@@ -51,6 +56,7 @@ impl NewLogEntry {
     pub fn of_connection(c: &Connection, change: &'static str, resource: Option<String>) -> NewLogEntry {
         NewLogEntry {
             connection_id: Some(c.id.clone()),
+            account_ids: None,
             entry_type: format!("connection.{change}"),
             change_type: match change {
                 "created" => "created",
@@ -136,6 +142,7 @@ pub async fn insert(
             sequence,
             id: app.new_id(Kind::Notification),
             connection_id: note.connection_id,
+            account_ids: note.account_ids.map(|ids| ids.into_iter().collect()),
             entry_type: note.entry_type,
             change_type: note.change_type.to_owned(),
             resource_type: note.resource_type.to_owned(),

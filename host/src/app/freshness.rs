@@ -12,49 +12,84 @@ const MOST: usize = 100_000;
 /// How often one scope is read again behind answers, ms.
 const AGAIN_EVERY_MS: i64 = 60_000;
 
+/// The name by which a scope is remembered: a collection, or with an empty `scope_id` what lies directly in the connection.
+pub fn scope_name(connection_id: &str, surface: &str, scope_id: &str) -> String {
+    format!("pull:{connection_id}:{surface}:{scope_id}")
+}
+
 /// When this process last asked the provider, by scope.
 #[derive(Default)]
 pub struct Freshness {
-    read: Mutex<HashMap<String, ScopeRead>>,
+    read: Mutex<ScopeReads>,
     /// When it was last decided to read a scope again behind an answer, ms since 1970.
     again: Mutex<HashMap<String, i64>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Default)]
+struct ScopeReads {
+    by_name: HashMap<String, ScopeRead>,
+    /// How often a scope was forgotten.
+    forgotten: u64,
+}
+
+#[derive(Clone, Copy, Default)]
 struct ScopeRead {
-    /// Milliseconds since 1970.
-    at: i64,
+    /// Milliseconds since 1970; none: it was forgotten.
+    at: Option<i64>,
     /// That of the scope's state when all of it was read.
     generation: i64,
+    /// The number of its last forgetting.
+    forgotten: u64,
 }
+
+/// A moment before a pull: what is forgotten after it was not read by that pull.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadMark(u64);
 
 impl Freshness {
     /// Milliseconds since 1970 of the last pull.
     pub fn get(&self, name: &str) -> Option<i64> {
-        Some(self.read.lock().ok()?.get(name)?.at)
+        self.read.lock().ok()?.by_name.get(name)?.at
     }
 
     /// The same, unless the scope's state is of another generation by now: another host was asked to read all of it again, or is at it.
     pub fn read_in(&self, name: &str, generation: i64) -> Option<i64> {
-        let read = self.read.lock().ok()?.get(name).copied()?;
-        (read.generation == generation).then_some(read.at)
+        let read = self.read.lock().ok()?.by_name.get(name).copied()?;
+        read.at.filter(|_| read.generation == generation)
     }
 
     /// All of a scope was read: the provider was asked at `at` (ms since 1970), and the state is of this generation now.
     pub fn set(&self, name: &str, at: i64, generation: i64) {
-        if let Ok(mut read) = self.read.lock() {
-            if read.len() > MOST {
-                read.clear();
-            }
-            read.insert(name.to_owned(), ScopeRead { at, generation });
-        }
+        self.set_since(self.mark(), name, at, generation);
     }
 
-    /// The next read asks the provider.
-    pub fn forget(&self, name: &str) {
-        if let Ok(mut read) = self.read.lock() {
-            read.remove(name);
+    /// To be taken before a pull begins, for `set_since`.
+    pub fn mark(&self) -> ReadMark {
+        ReadMark(self.read.lock().map_or(0, |read| read.forgotten))
+    }
+
+    /// The same as `set`, unless the scope was forgotten after the mark was taken: the pull may have gone on from a place that is void.
+    pub fn set_since(&self, mark: ReadMark, name: &str, at: i64, generation: i64) {
+        let Ok(mut read) = self.read.lock() else { return };
+        let forgotten = read.by_name.get(name).map_or(0, |known| known.forgotten);
+        if forgotten > mark.0 {
+            return;
         }
+        if read.by_name.len() > MOST {
+            read.by_name.clear();
+        }
+        read.by_name.insert(name.to_owned(), ScopeRead { at: Some(at), generation, forgotten });
+    }
+
+    /// The next read asks the provider, also where a pull is under way.
+    pub fn forget(&self, name: &str) {
+        let Ok(mut read) = self.read.lock() else { return };
+        read.forgotten += 1;
+        let forgotten = read.forgotten;
+        if read.by_name.len() > MOST {
+            read.by_name.clear();
+        }
+        read.by_name.insert(name.to_owned(), ScopeRead { forgotten, ..ScopeRead::default() });
     }
 
     /// Whether a scope may be read again behind an answer now: once a minute.
@@ -210,6 +245,23 @@ mod tests {
         freshness.set("scope", 7, 2);
         assert_eq!((freshness.get("scope"), freshness.read_in("scope", 2)), (Some(7), Some(7)));
         assert_eq!(freshness.read_in("scope", 3), None);
+    }
+
+    #[test]
+    fn a_pull_that_began_before_its_scope_was_forgotten_counts_for_nothing() {
+        let freshness = Freshness::default();
+        freshness.set("scope", 7, 2);
+        let before = freshness.mark();
+        freshness.forget("scope");
+        freshness.set_since(before, "scope", 9, 2);
+        assert_eq!((freshness.get("scope"), freshness.read_in("scope", 2)), (None, None));
+        freshness.set_since(before, "another", 9, 2);
+        assert_eq!(freshness.get("another"), Some(9), "it was not forgotten");
+        let after = freshness.mark();
+        freshness.set_since(after, "scope", 11, 3);
+        assert_eq!(freshness.get("scope"), Some(11));
+        freshness.set_since(before, "scope", 12, 3);
+        assert_eq!(freshness.get("scope"), Some(11), "the older pull ended later");
     }
 
     #[test]

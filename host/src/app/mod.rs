@@ -15,6 +15,7 @@ pub mod recent_cache;
 pub mod resource_kind;
 pub mod sold_out_slots;
 pub mod stored_response;
+pub mod stream_keys;
 pub mod supervise;
 pub mod throttle_limit;
 pub mod token_renewals;
@@ -55,6 +56,7 @@ use crate::app::page_cache::PageCache;
 use crate::app::pull_progress::PullProgress;
 use crate::app::recent_cache::RecentCache;
 use crate::app::sold_out_slots::SoldOut;
+use crate::app::stream_keys::StreamKeys;
 use crate::app::token_renewals::Renewals;
 use crate::app::usage::Counters;
 
@@ -111,6 +113,8 @@ pub struct Handles {
     pub stream_room: Arc<Semaphore>,
     pub stream_shares: Shares,
     pub application_stream_shares: Shares,
+    /// The API keys of open event streams.
+    pub stream_keys: StreamKeys,
     /// Asked to end: not fit for new requests any more.
     draining: watch::Sender<bool>,
     /// Until when what is under way may go on then.
@@ -174,6 +178,7 @@ impl App {
             stream_room: Arc::new(Semaphore::new(streams.of_host)),
             stream_shares: Shares::new(streams.of_key),
             application_stream_shares: Shares::new(streams.of_application),
+            stream_keys: StreamKeys::default(),
             draining: watch::Sender::new(false),
             drain_ends_at: watch::Sender::new(None),
             presence: Presence::new(boot.clone()),

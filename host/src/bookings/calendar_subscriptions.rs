@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use base::error::Result;
+use base::tenant::Tenant;
 use model::calendar::Calendar;
 use model::scheduling::event_type::EventType;
 use storage::items::{self, Item};
@@ -12,6 +13,7 @@ use storage::scheduling::event_types::EventTypeRow;
 use storage::{Tx, connections as connection_table};
 
 use crate::app::App;
+use crate::app::resource_kind::ResourceKind;
 use crate::bookings::hosts;
 use crate::connections;
 use crate::sync::subscribe::{NewSubscription, Subscriptions};
@@ -45,6 +47,25 @@ pub async fn catch_up(app: &App) -> Result<bool> {
         }
     }
     Ok(is_over)
+}
+
+/// Begins to follow a calendar that has the event of a meeting, unless somebody follows it already.
+pub async fn begin(app: &App, tenant: &Tenant, connection_id: &str, calendar_id: &str) -> Result<()> {
+    let reader = app.db.reader();
+    let connection = connection_table::find(reader, tenant, connection_id).await?;
+    let calendar = items::find(reader, tenant, ResourceKind::Calendar.as_str(), calendar_id).await?;
+    let Some((connection, calendar)) = connection.zip(calendar) else { return Ok(()) };
+    let scope = crate::sync::scope::scope(&calendar)?;
+    let Some(beginning) = NewSubscription::of(app, &connection, scope).await? else { return Ok(()) };
+    let (held, tenant, beginnings) = (app.clone(), tenant.clone(), [beginning.by_system()]);
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                let following = Subscriptions::lock(tx, &tenant, &beginnings).await?;
+                following.write(tx, &held, &tenant).await
+            })
+        })
+        .await
 }
 
 async fn put_off(app: &App, id: String, again_at: i64) -> Result<()> {

@@ -1,6 +1,8 @@
 //! What the changes of a booking share: the booking is locked with its meeting, is written with its entries in the log and its jobs, and is
 //! answered, in one transaction.
 
+use std::collections::BTreeSet;
+
 use base::error::{Result, not_found};
 use base::tenant::Tenant;
 use model::scheduling::booking::{Booking, BookingStatus, Party};
@@ -140,10 +142,12 @@ pub async fn write(
         whole["warnings"] = Value::from(warnings);
     }
     let whole = whole.to_string();
+    let account_ids: BTreeSet<String> = view::accounts_of_booking(body, events).cloned().collect();
     let notes: Vec<NewLogEntry> = words
         .iter()
         .map(|word| NewLogEntry {
             connection_id: body.organizer_connection_id.clone(),
+            account_ids: Some(account_ids.clone()),
             entry_type: format!("booking.{word}"),
             change_type: "state",
             resource_type: "booking",

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use base::error::{Code, Error, Result, refuse};
+use base::error::{Code, Error, Result, invalid, refuse};
 use base::ids::Kind;
 use model::scheduling::booking::{BookingSource, NewBooking};
 use model::scheduling::event_type::{Assignment, EventType, HostRole};
@@ -48,12 +48,21 @@ pub enum Booker {
 }
 
 impl Booker {
-    /// How many bookings an address can make in the application within an hour; none: as many as it likes.
+    /// How many bookings an address can get in the application within an hour; none: as many as are asked for.
     fn most_an_hour(self) -> Option<u32> {
         match self {
             Booker::Page | Booker::BrowserKey => Some(invitee_limit::MOST),
             Booker::ServerKey => None,
         }
+    }
+
+    /// Refuses what this one has no part in. `metadata` is the application's own record, and who has a browser's key is anybody.
+    fn check(self, new: &NewBooking) -> Result<()> {
+        if self == Booker::BrowserKey && !new.metadata.is_empty() {
+            let message = "metadata is for keys with scheduling.read: leave it out, or book from your server";
+            return Err(invalid(Code::InvalidParameter, "metadata", message));
+        }
+        Ok(())
     }
 
     fn source(self) -> BookingSource {
@@ -77,9 +86,10 @@ struct RetryState {
 /// Books a slot.
 ///
 /// # Errors
-/// 409 `slot_unavailable` where the search offers no such slot, 409 `booking_limit_reached` for an invitee who has as many bookings ahead as
+/// 400 `invalid_parameter` of `metadata` by a browser's key, 409 `slot_unavailable` where the search offers no such slot, 409 `booking_limit_reached` for an invitee who has as many bookings ahead as
 /// the event type allows, 503 `availability_unknown` where nobody knows whether it is free, 404 `not_found` for what cannot be booked, 429
-/// `rate_limited` of `inviteeEmail` for an address that has made as many bookings within an hour as it can by a page or a browser's key.
+/// `rate_limited` of `inviteeEmail`, or of a guest's `email`, for an address that has got as many bookings within an hour as it can by a page
+/// or a browser's key.
 pub async fn create(
     app: &App,
     viewer: (&RequestContext, bool),
@@ -87,6 +97,7 @@ pub async fn create(
     warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    by.check(new)?;
     let came = app.sold_out.moment();
     let mut lessons =
         RetryState { reads_all: false, gone: BTreeSet::new(), until: Instant::now() + DEADLINE };

@@ -2,6 +2,8 @@
 //! about the same event type, and those of the hosts who are chosen. What another event type did to these hosts meanwhile the database tells:
 //! it refuses a reservation that overlaps another one.
 
+use std::collections::BTreeSet;
+
 use base::error::{Code, Error, Result, not_found, refuse};
 use base::ids::Kind;
 use model::scheduling::booking::{Booking, BookingStatus};
@@ -25,12 +27,13 @@ use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::engine_input::{self, HostBusyTimes};
+use crate::bookings::invitee_limit::MailedAddresses;
 use crate::bookings::links::Bookable;
 use crate::bookings::locked_meeting::{find_join_url, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
 use crate::bookings::{
-    event_job, invitee_limit, manage_token, new_booking, rotation, schedules, state, timed_transitions, view,
+    event_job, manage_token, new_booking, rotation, schedules, state, timed_transitions, view,
 };
 
 /// A booking that is to be decided.
@@ -46,7 +49,7 @@ pub struct BookingDecision {
     /// There are hosts who could be chosen and whose calendars were not read: they count as busy.
     pub is_partial: bool,
     pub sees_hosts: bool,
-    /// How many bookings the invitee's address can make in the application within an hour; none: as many as it likes.
+    /// How many bookings each of its addresses can get in the application within an hour; none: as many as are asked for.
     pub most_an_hour: Option<u32>,
     pub warnings: Vec<Value>,
 }
@@ -103,9 +106,9 @@ pub async fn book(
         return Err(BookingRefusal::Changed);
     }
     let now = app.now();
-    let email = wanted.booking.invitee.email.to_lowercase();
+    let addresses = MailedAddresses::of(&wanted.booking);
     if let Some(most) = wanted.rules.limits.active_per_invitee
-        && table::active_of_invitee(&mut *tx, &row.id, &email, now).await? >= i64::from(most)
+        && table::active_of_invitee(&mut *tx, &row.id, addresses.invitee(), now).await? >= i64::from(most)
     {
         let message = format!("this address has {most} bookings ahead, which is the most");
         return Err(refuse(Code::BookingLimitReached, message).into());
@@ -122,9 +125,9 @@ pub async fn book(
     }
     let is_new = slot.joins.is_none();
     let most_an_hour = wanted.most_an_hour;
-    let answer = write(tx, app, wanted, (&meeting, &events, is_new), email.clone()).await?;
+    let answer = write(tx, app, wanted, (&meeting, &events, is_new), &addresses).await?;
     if let Some(most) = most_an_hour {
-        invitee_limit::check(tx, &row.tenant, &email, most, now).await?;
+        addresses.ensure_within(tx, &row.tenant, most, now).await?;
     }
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(answer)
@@ -323,7 +326,7 @@ async fn write(
     app: &App,
     wanted: BookingDecision,
     (meeting, events, is_new): (&MeetingRow, &[MeetingEventRow], bool),
-    invitee_email: String,
+    addresses: &MailedAddresses,
 ) -> Result<StoredResponse> {
     let BookingDecision { id, bookable, mut booking, metadata, sees_hosts, warnings, .. } = wanted;
     let now = app.now();
@@ -344,7 +347,7 @@ async fn write(
         status: state::as_str(booking.status).to_owned(),
         start_at: meeting.start_at,
         end_at: meeting.end_at,
-        invitee_email,
+        invitee_email: addresses.invitee().to_owned(),
         body: serde_json::to_string(&booking)?,
         metadata,
         etag: String::new(),
@@ -356,10 +359,13 @@ async fn write(
     };
     row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
     table::insert(tx, &row).await?;
+    addresses.count(tx, &row.tenant, &row.id, now).await?;
     let whole = view::booking(&row, &booking, events, true)?.to_string();
+    let account_ids: BTreeSet<String> = view::accounts_of_booking(&booking, events).cloned().collect();
     let outcome = if is_pending { "pending" } else { "confirmed" };
     let notes = [("created", "created"), (outcome, "state")].map(|(what, change_type)| NewLogEntry {
         connection_id: booking.organizer_connection_id.clone(),
+        account_ids: Some(account_ids.clone()),
         entry_type: format!("booking.{what}"),
         change_type,
         resource_type: "booking",

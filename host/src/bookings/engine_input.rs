@@ -58,8 +58,9 @@ pub async fn busy_of(
     ignored: HashSet<String>,
     (hosts, until): (&[usize], Instant),
 ) -> HostBusyTimes {
-    // An event type acts on the authority of the key that saved it: whoever may book it need not be let into the calendars.
-    let asker = RequestContext { connection_ids: Vec::new(), ..asker.clone() };
+    // An event type acts with the rights that the key which saved it has given it: whoever may book it need not be let into the calendars.
+    let asker =
+        asker.for_event_type(event_type.hosts.iter().map(|host| host.connection_id.clone()).collect());
     let question = crate::freebusy::question::BusyQuery {
         ranges: Intervals::from(whole_days(reach(rules, range))),
         zone: rules.zone.clone(),

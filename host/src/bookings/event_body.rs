@@ -3,17 +3,33 @@
 use std::collections::BTreeSet;
 
 use model::Instant;
-use model::calendar::ConferenceProvider;
+use model::calendar::{ConferenceProvider, Event};
 use model::scheduling::booking::{Booking, BookingPlace, BookingStatus};
 use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question};
 use serde_json::{Map, Value, json};
 use storage::scheduling::meetings::MeetingRow;
 
-/// The fields of a new event. `bookings` are those that hold a seat, the oldest first; `invites`: the event invites who booked.
+use crate::bookings::invitee_words::shown_name;
+
+/// Stands in an event before the address of the page that shows hosts what the invitee wrote. Hosts are written to in English.
+const FOR_HOSTS: &str = "For the host, the details that the invitee gave:";
+
+/// The facts that decide about the texts of an event.
+#[derive(Clone, Debug)]
+pub struct EventSubject<'e> {
+    pub event_type: &'e EventType,
+    /// The event names who booked now, and so invites them.
+    pub invites: bool,
+    /// The page on which hosts read what the invitee wrote, for an event that invites people, now or later. None: it never does, and says that
+    /// itself.
+    pub details_url: Option<String>,
+}
+
+/// The fields of a new event. `bookings` are those that hold a seat, the oldest first.
 pub fn created(
     meeting: &MeetingRow,
     i_cal_uid: &str,
-    (event_type, invites): (&EventType, bool),
+    subject: &EventSubject<'_>,
     bookings: &[Booking],
 ) -> Map<String, Value> {
     let mut event = moved(meeting, bookings);
@@ -21,12 +37,64 @@ pub fn created(
     // Who has a seat beside others must not learn who they are.
     let first = bookings.first().filter(|_| !is_shared);
     let title = first.map(|booking| booking.title.as_str()).filter(|title| !title.is_empty());
-    event.insert("title".to_owned(), json!(title.unwrap_or(&event_type.title)));
+    event.insert("title".to_owned(), json!(title.unwrap_or(&subject.event_type.title)));
     event.insert("iCalUid".to_owned(), json!(i_cal_uid));
     event.insert("location".to_owned(), json!(bookings.first().and_then(place)));
-    event.insert("description".to_owned(), json!(first.and_then(|b| description(b, &event_type.questions))));
-    event.insert("attendees".to_owned(), if invites { invited(meeting, bookings) } else { json!([]) });
+    event.insert(
+        "description".to_owned(),
+        json!(first.and_then(|booking| event_description(booking, subject))),
+    );
+    let attendees = if subject.invites { invited(meeting, bookings) } else { json!([]) };
+    event.insert("attendees".to_owned(), attendees);
     event
+}
+
+/// The description of a booking's event. Nobody has verified the addresses of a booking: the provider sends what an event says to whoever the
+/// invitee named, from the host's account. So an event that invites people has none of the invitee's words.
+// Contract silent: whether the provider of the calendar sends invitations. Where it does not, a program of the host's that reads the event may,
+// so each event that names people is without those words.
+fn event_description(booking: &Booking, subject: &EventSubject<'_>) -> Option<String> {
+    let words = words(booking, &subject.event_type.questions)?;
+    Some(subject.details_url.as_ref().map_or(words, |url| link_of_hosts(url)))
+}
+
+fn link_of_hosts(url: &str) -> String {
+    format!("{FOR_HOSTS}\n{url}")
+}
+
+/// The words of the invitee, for an event that none but hosts see: number, notes and answers, a line each. None: there are none.
+fn words(booking: &Booking, questions: &[Question]) -> Option<String> {
+    let lines: Vec<String> = phone(booking).into_iter().chain(description(booking, questions)).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The number at which the invitee is called.
+fn phone(booking: &Booking) -> Option<String> {
+    let is_called = |place: &&BookingPlace| place.kind == MeetingPlaceKind::PhoneInvitee;
+    booking.location.as_ref().filter(is_called).and(booking.invitee.phone.clone())
+}
+
+/// The fields of an event without the invitee's words, which events that invite people had in former versions. Empty: it has none of them. The
+/// host's own lines beside them stay.
+pub fn without_words(event: &Event, subject: &EventSubject<'_>, bookings: &[Booking]) -> Map<String, Value> {
+    let mut change = Map::new();
+    let (Some(booking), Some(url)) = (bookings.first(), &subject.details_url) else { return change };
+    let plain = |text: String| text.replace("\r\n", "\n");
+    let described = plain(event.description.clone().unwrap_or_default());
+    let written = description(booking, &subject.event_type.questions).map(plain);
+    let written = written.filter(|text| !text.trim().is_empty() && !described.contains(url.as_str()));
+    // Lines as a whole, for the words can be a single letter.
+    let lines = format!("\n{described}\n");
+    let found = written.map(|text| format!("\n{text}\n"));
+    if let Some((before, after)) = found.and_then(|text| lines.split_once(&text)) {
+        let link = link_of_hosts(url);
+        let without = format!("{before}\n{link}\n{after}");
+        change.insert("description".to_owned(), json!(without.trim_matches('\n')));
+    }
+    if event.location.is_some() && event.location == phone(booking) {
+        change.insert("location".to_owned(), Value::Null);
+    }
+    change
 }
 
 /// Who is invited by the event. Who has a seat beside others must not learn who they are.
@@ -65,26 +133,32 @@ fn attendees(booking: &Booking) -> Value {
     let guests = booking.guests.iter().map(|guest| (&guest.email, &guest.name));
     let mut known = BTreeSet::new();
     let people = std::iter::once(invitee).chain(guests);
-    let new = people.filter(|(email, _)| known.insert(email.to_ascii_lowercase()));
-    new.map(|(email, name)| json!({ "email": email, "name": name })).collect()
+    let new = people.filter(|(email, _)| known.insert(::mail::address::folded(email)));
+    new.map(|(email, name)| json!({ "email": email, "name": shown_name(name.as_deref()) })).collect()
 }
 
-/// Where the booking takes place: the address, the number or the link. None: only the kind of the place is known.
+/// The place of a booking as the event type says it: an address, the host's number or a link. None: only its kind is known. The invitee's number
+/// is for hosts alone.
 pub fn place(booking: &Booking) -> Option<String> {
-    let BookingPlace { kind, value, join_url } = booking.location.as_ref()?;
-    let of_invitee = || booking.invitee.phone.clone().filter(|_| *kind == MeetingPlaceKind::PhoneInvitee);
-    value.clone().or_else(of_invitee).or_else(|| join_url.clone())
+    let BookingPlace { value, join_url, .. } = booking.location.as_ref()?;
+    value.clone().or_else(|| join_url.clone())
 }
 
 /// Notes and answers, a line each. None: there are none.
 pub fn description(booking: &Booking, questions: &[Question]) -> Option<String> {
+    let answers = answers(booking, questions).into_iter().map(|(label, answer)| format!("{label}: {answer}"));
+    let lines: Vec<String> = booking.notes.clone().into_iter().chain(answers).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The answers as people read them, each with the label of its question.
+pub fn answers(booking: &Booking, questions: &[Question]) -> Vec<(String, String)> {
     let answers = booking.answers.iter().map(|(key, answer)| {
         let question = questions.iter().find(|question| question.key == *key);
         let label = question.map_or(key.as_str(), |question| question.label.as_str());
-        format!("{label}: {}", said(answer))
+        (label.to_owned(), said(answer))
     });
-    let lines: Vec<String> = booking.notes.clone().into_iter().chain(answers).collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    answers.collect()
 }
 
 /// An answer as a person reads it.
@@ -140,22 +214,88 @@ mod tests {
     fn an_address_is_invited_once_and_answers_are_read_by_their_labels() {
         let question = Question { key: "topic".to_owned(), label: "Topic".to_owned(), ..Question::default() };
         let event_type = EventType { questions: vec![question], ..EventType::default() };
-        let event = created(&meeting(1), "u", (&event_type, true), &[booking()]);
+        let event = created(&meeting(1), "u", &inviting(&event_type), &[booking()]);
         assert_eq!(event["attendees"], json!([{ "email": "ada@example.org", "name": null }]));
-        assert_eq!(event["description"], "Bring a pen\nTopic: a, yes");
+        let of_hosts = EventSubject { invites: false, details_url: None, ..inviting(&event_type) };
+        let theirs = created(&meeting(1), "u", &of_hosts, &[booking()]);
+        assert_eq!(theirs["description"], "Bring a pen\nTopic: a, yes");
         assert_eq!((&event["title"], &event["status"]), (&json!("Intro with Ada"), &json!("confirmed")));
+    }
+
+    fn inviting(event_type: &EventType) -> EventSubject<'_> {
+        EventSubject { event_type, invites: true, details_url: Some("https://x.test/h".to_owned()) }
+    }
+
+    /// A booking of which hosts call the invitee.
+    fn called() -> Booking {
+        let place = BookingPlace { kind: MeetingPlaceKind::PhoneInvitee, value: None, join_url: None };
+        let mut booking = Booking { location: Some(place), ..booking() };
+        booking.invitee.phone = Some("+1 900 555".to_owned());
+        booking
+    }
+
+    #[test]
+    fn an_event_that_invites_has_a_link_in_the_place_of_the_invitees_words() {
+        let event_type = EventType::default();
+        let undecided = EventSubject { invites: false, ..inviting(&event_type) };
+        for subject in [inviting(&event_type), undecided] {
+            let event = created(&meeting(1), "u", &subject, &[called()]);
+            assert_eq!(event["description"], format!("{FOR_HOSTS}\nhttps://x.test/h"));
+            assert_eq!(event["location"], Value::Null, "the number is the invitee's");
+        }
+        let silent = Booking { notes: None, answers: [].into(), ..booking() };
+        let event = created(&meeting(1), "u", &inviting(&event_type), &[silent]);
+        assert_eq!(event["description"], Value::Null, "there is nothing to be read");
+        let of_hosts = EventSubject { invites: false, details_url: None, ..inviting(&event_type) };
+        let event = created(&meeting(1), "u", &of_hosts, &[called()]);
+        assert_eq!(event["description"], "+1 900 555\nBring a pen\ntopic: a, yes");
+    }
+
+    #[test]
+    fn a_name_that_reads_as_a_link_names_nobody() {
+        let name = |name: &str| Some(name.to_owned());
+        let mut booking = booking();
+        booking.invitee.name = name("Reset at evil.example");
+        booking.guests = vec![Guest { email: "bob@example.org".to_owned(), name: name("Bob") }];
+        let event_type = EventType::default();
+        let event = created(&meeting(1), "u", &inviting(&event_type), &[booking]);
+        let people = json!([{ "email": "ada@example.org", "name": null }, { "email": "bob@example.org", "name": "Bob" }]);
+        assert_eq!(event["attendees"], people);
+    }
+
+    #[test]
+    fn an_event_of_before_loses_the_invitees_words_alone() {
+        let event_type = EventType::default();
+        let of = |description: &str, location: Option<&str>| Event {
+            description: Some(description.to_owned()),
+            location: location.map(str::to_owned),
+            ..Event::default()
+        };
+        let subject = inviting(&event_type);
+        let old = of("Mine\r\nBring a pen\r\ntopic: a, yes\r\nMine too", Some("+1 900 555"));
+        let change = without_words(&old, &subject, &[called()]);
+        let expected = format!("Mine\n{FOR_HOSTS}\nhttps://x.test/h\nMine too");
+        assert_eq!((&change["description"], &change["location"]), (&json!(expected), &Value::Null));
+        let short = Booking { notes: Some("e".to_owned()), answers: [].into(), ..called() };
+        assert_eq!(without_words(&of("Mine\nMine", None), &subject, &[short]), Map::new());
+        let own = of("Mine", Some("Room 1"));
+        assert_eq!(without_words(&own, &subject, &[called()]), Map::new());
+        let of_hosts = EventSubject { details_url: None, ..subject };
+        assert_eq!(without_words(&old, &of_hosts, &[called()]), Map::new(), "hosts alone see it");
     }
 
     #[test]
     fn an_event_that_invites_nobody_has_its_title() {
-        let event = created(&meeting(1), "u", (&EventType::default(), false), &[booking()]);
+        let event_type = EventType::default();
+        let subject = EventSubject { invites: false, details_url: None, ..inviting(&event_type) };
+        let event = created(&meeting(1), "u", &subject, &[booking()]);
         assert_eq!((&event["title"], &event["attendees"]), (&json!("Intro with Ada"), &json!([])));
     }
 
     #[test]
     fn an_event_with_several_seats_names_nobody() {
         let event_type = EventType { title: "Class".to_owned(), ..EventType::default() };
-        let event = created(&meeting(5), "u", (&event_type, true), &[booking()]);
+        let event = created(&meeting(5), "u", &inviting(&event_type), &[booking()]);
         assert_eq!((&event["title"], &event["attendees"]), (&json!("Class"), &json!([])));
         assert_eq!(event["description"], Value::Null);
     }

@@ -95,6 +95,7 @@ async fn tell(tx: &mut Tx, app: &App, row: &MeetingEventRow) -> Result<()> {
         let whole = view::booking(&booking, &body, &events, true)?.to_string();
         notes.push(NewLogEntry {
             connection_id: Some(row.connection_id.clone()),
+            account_ids: Some(view::accounts_of_booking(&body, &events).cloned().collect()),
             entry_type: "booking.calendar_write_failed".to_owned(),
             change_type: "state",
             resource_type: "booking",

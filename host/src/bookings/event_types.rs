@@ -1,13 +1,11 @@
 //! Event types: made, listed, changed and deleted, each with its public name and its idempotent answer in one transaction. Who saves one
 //! must be allowed to use its hosts: from then on people book it who are not.
 
-use std::collections::BTreeMap;
-
 use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::ids::{self, Kind};
 use base::input::merge_patch;
-use model::scheduling::event_type::{EventType, HostRole};
-use serde_json::{Map, Value, json};
+use model::scheduling::event_type::EventType;
+use serde_json::{Map, Value};
 use storage::Tx;
 use storage::scheduling::event_types as table;
 use storage::scheduling::event_types::EventTypeRow;
@@ -16,7 +14,7 @@ use storage::scheduling::links::{self, LinkRow};
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::{hosts, input, schedules, view};
+use crate::bookings::{event_type_rights, hosts, input, rotation, rules, schedules, view};
 use crate::connections::request_context::RequestContext;
 use crate::sync::subscribe::Subscriptions;
 use crate::writes::etag::ExpectedEtag;
@@ -44,14 +42,27 @@ impl StoredEventType {
     }
 }
 
-/// An event type of whose hosts the key may use every one; anything else is "no such event type".
+/// An event type of whose accounts the key may use every one; anything else is "no such event type".
+// Contract silent: what a key that is bound to connections has of an event type that also acts on others. Nothing: whoever changes what an account
+// does or says must be allowed to use it.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
+    let found = read(app, asker, id).await?;
+    if may_see(asker, &found) { Ok(found) } else { Err(not_found("event type")) }
+}
+
+/// The same to be booked: an event type of whose hosts the key may use every one. The account that it mails from is given to it for that.
+pub async fn find_to_book(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
+    let found = read(app, asker, id).await?;
+    let is_seen = asker.sees(found.body.hosts.iter().map(|host| &host.connection_id));
+    if is_seen { Ok(found) } else { Err(not_found("event type")) }
+}
+
+async fn read(app: &App, asker: &RequestContext, id: &str) -> Result<StoredEventType> {
     if !ids::is_plausible(id) {
         return Err(not_found("event type"));
     }
     let row = table::find(app.db.reader(), &asker.tenant, id).await?;
-    let found = StoredEventType::read(row.ok_or_else(|| not_found("event type"))?)?;
-    if may_see(asker, &found) { Ok(found) } else { Err(not_found("event type")) }
+    StoredEventType::read(row.ok_or_else(|| not_found("event type"))?)
 }
 
 fn etag(row: &EventTypeRow) -> Result<String> {
@@ -59,10 +70,9 @@ fn etag(row: &EventTypeRow) -> Result<String> {
 }
 
 fn may_see(asker: &RequestContext, stored: &StoredEventType) -> bool {
-    let hosts = &stored.body.hosts;
     // One whose last host is gone is no more theirs who are bound to connections than it was before.
-    (asker.connection_ids.is_empty() || !hosts.is_empty())
-        && hosts.iter().all(|host| asker.may_use(&host.connection_id))
+    asker.bound_to().is_none()
+        || (!stored.body.hosts.is_empty() && asker.sees(view::accounts_of_event_type(&stored.body)))
 }
 
 /// At most `limit` event types that the key sees, in the order of their ids, after an id.
@@ -105,12 +115,18 @@ pub async fn create(
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
     }
+    let notifications = input.get("notifications").cloned();
     let write = merge_patch::over(&EventType::default(), &Value::Null, input, &[])?;
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let mut body = write.body;
+    rules::name_zones(&mut body);
     input::check(&body)?;
-    let begun = hosts::check(app, asker, &mut body).await?;
-    warnings.extend(never_open(&body));
+    event_type_rights::ensure_new(asker, notifications.as_ref(), &body)?;
+    let hosts::HostCheck { begun, senders } = hosts::check(app, asker, &mut body).await?;
+    hosts::check_sender(app, asker, &body).await?;
+    warnings.extend(event_type_rights::settle_mail(asker, &mut body, &senders)?);
+    schedules::ensure_seen(app, asker, body.schedule_id.as_deref()).await?;
+    warnings.extend(input::never_open(&body));
     let now = app.now();
     let mut row = EventTypeRow {
         id: app.new_id(Kind::EventType),
@@ -151,7 +167,7 @@ async fn insert(
     table::set_hosts(tx, &new.row, &new.hosts()).await?;
     take_slug(tx, new).await?;
     let mut printed = view::event_type(&new.row, &new.body)?;
-    tell(tx, app, &new.row, ("created", None, Some(printed.to_string()))).await?;
+    tell(tx, app, new, ("created", None, Some(printed.to_string()))).await?;
     following.write(tx, app, &new.row.tenant).await?;
     printed["warnings"] = Value::from(warnings);
     let answer = StoredResponse::created(printed.to_string())
@@ -232,15 +248,20 @@ async fn plan(
     let write = merge_patch::over(&before.body, &printed, input, &[])?;
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let mut after = StoredEventType { row: before.row.clone(), body: write.body };
+    rules::name_zones(&mut after.body);
     input::check(&after.body)?;
+    event_type_rights::ensure_change(asker, &before.body, &after.body)?;
     let mut begun = hosts::StartedSubscriptions::default();
-    if after.body.hosts != before.body.hosts
-        || after.body.locations != before.body.locations
-        || after.body.notifications.connection_id != before.body.notifications.connection_id
-    {
-        begun = hosts::check(app, asker, &mut after.body).await?;
+    if event_type_rights::changes_accounts(&before.body, &after.body) {
+        begun = hosts::check(app, asker, &mut after.body).await?.begun;
     }
-    warnings.extend(never_open(&after.body));
+    if after.body.notifications.connection_id != before.body.notifications.connection_id {
+        hosts::check_sender(app, asker, &after.body).await?;
+    }
+    if after.body.schedule_id != before.body.schedule_id {
+        schedules::ensure_seen(app, asker, after.body.schedule_id.as_deref()).await?;
+    }
+    warnings.extend(input::never_open(&after.body));
     let mut changed = write.changed;
     if let Some(metadata) = write.metadata {
         after.row.metadata = serde_json::to_string(&metadata)?;
@@ -250,7 +271,7 @@ async fn plan(
     }
     after.row.body = serde_json::to_string(&after.body)?;
     after.row.schedule_id.clone_from(&after.body.schedule_id);
-    if rotation(&after.body) != rotation(&before.body) {
+    if rotation::weights(&after.body) != rotation::weights(&before.body) {
         after.row.rotation_since = app.now();
     }
     if after.row != before.row {
@@ -259,12 +280,6 @@ async fn plan(
         after.row.etag = etag(&after.row)?;
     }
     Ok(PlannedEventType { before, after, changed, warnings, begun })
-}
-
-/// Who takes turns, and how often: when that changes, what each was given is counted anew.
-fn rotation(body: &EventType) -> BTreeMap<&str, i64> {
-    let hosts = body.hosts.iter().filter(|host| host.role == HostRole::Rotation);
-    hosts.map(|host| (host.connection_id.as_str(), host.weight)).collect()
 }
 
 /// Writes a change and its answer; none when the event type is not as it was when the change was planned.
@@ -295,7 +310,7 @@ async fn write(
             links::delete_primary(tx, &after.row.id).await?;
             take_slug(tx, after).await?;
         }
-        tell(tx, app, &after.row, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
+        tell(tx, app, after, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
     }
     if begun.has_more || (after.body.active && !before.body.active) {
         // Its hosts have more calendars than are followed at once, or some of before they were followed (`bookings::calendar_subscriptions`).
@@ -350,7 +365,7 @@ async fn remove(
     table::update(tx, &row).await?;
     table::set_hosts(tx, &row, &[]).await?;
     links::delete_all(tx, &row.id).await?;
-    tell(tx, app, &row, ("deleted", None, None)).await?;
+    tell(tx, app, &StoredEventType::read(row)?, ("deleted", None, None)).await?;
     let answer = StoredResponse::no_content();
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(Some(answer))
@@ -360,11 +375,13 @@ async fn remove(
 async fn tell(
     tx: &mut Tx,
     app: &App,
-    row: &EventTypeRow,
+    stored: &StoredEventType,
     (change, changed_fields, resource): (&'static str, Option<Vec<String>>, Option<String>),
 ) -> Result<()> {
+    let StoredEventType { row, body } = stored;
     let note = NewLogEntry {
         connection_id: None,
+        account_ids: Some(view::accounts_of_event_type(body).cloned().collect()),
         entry_type: format!("event_type.{change}"),
         change_type: change,
         resource_type: "event_type",
@@ -377,14 +394,4 @@ async fn tell(
     };
     event_log::append(tx, app, &row.tenant, vec![note]).await?;
     Ok(())
-}
-
-/// A warning where nobody will ever find a slot.
-fn never_open(body: &EventType) -> Option<Value> {
-    let has_own = body.schedule.is_some() || body.schedule_id.is_some();
-    let has_hours = has_own || body.hosts.iter().all(|host| host.schedule.is_some());
-    let message = "without a schedule there are no hours, and no slot is ever offered";
-    (!has_hours).then(
-        || json!({ "code": "never_open", "message": message, "target": "schedule", "field": "schedule" }),
-    )
 }

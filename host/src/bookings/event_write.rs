@@ -2,24 +2,27 @@
 //! the other until nothing is left to do. A step that is repeated finds what the earlier one left, by the key that both give the
 //! connector.
 
-use base::error::{Code, Error, Result};
+use base::error::{Code, Error, Result, refuse};
 use base::ids::Kind;
-use model::calendar::Conference;
+use model::calendar::{Conference, Event};
 use model::scheduling::booking::{Booking, BookingStatus, Party};
 use model::scheduling::event_type::EventType;
 use serde::Deserialize;
+use serde_json::{Map, Value};
 use storage::Tx;
+use storage::items;
 use storage::jobs::{self, Job};
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::{bookings, event_types};
 
 use crate::app::App;
-use crate::app::freshness::ReadTrace;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, Seat};
+use crate::bookings::event_body::{self, EventSubject};
 use crate::bookings::event_step::{self, EventStep, StepContext};
-use crate::bookings::{event_body, event_failure, join_link};
+use crate::bookings::relocation::{self, EventLocation};
+use crate::bookings::{event_failure, join_link, manage_token};
 use crate::connections::request_context::RequestContext;
 use crate::connections::throttle;
 use crate::resources::events::respond;
@@ -28,6 +31,8 @@ use crate::writes::etag::ExpectedEtag;
 
 /// Steps of one turn. More than that can only be needed when the meeting is changed all the time.
 const MAX_STEPS: usize = 8;
+/// Failures after which an event that may be in a calendar which the provider does not answer for counts as gone.
+const MAX_UNKNOWN: i64 = 3;
 
 /// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,6 +89,8 @@ enum StepResult {
     Gone,
     /// Nothing is there any more, though it is wanted.
     Lost,
+    /// The host has filed it in another calendar, where the step is to be taken.
+    Relocated(EventLocation),
 }
 
 /// What the tables say at one moment.
@@ -93,6 +100,8 @@ struct DesiredEvent {
     event_type: EventType,
     /// Those that hold a seat, or held one until the meeting was over.
     bookings: Vec<Booking>,
+    /// The page on which hosts read what the invitee wrote. None: the event invites nobody, and will not.
+    details_url: Option<String>,
     known: StepContext,
 }
 
@@ -112,8 +121,12 @@ impl DesiredEvent {
             Some(found) => serde_json::from_str(&found.body)?,
             None => EventType::default(),
         };
-        let mut seated = Vec::new();
+        let (mut seated, mut details_url) = (Vec::new(), None);
+        let may_invite = event_step::invites(&row, &meeting, false);
         for booking in bookings::with_seat(reader, meeting_id).await? {
+            if may_invite && details_url.is_none() {
+                details_url = Some(manage_token::host_url(app, &booking));
+            }
             let mut body: Booking = serde_json::from_str(&booking.body)?;
             body.status = serde_json::from_value(booking.status.as_str().into())?;
             seated.push(body);
@@ -123,7 +136,20 @@ impl DesiredEvent {
             is_undecided: !seated.is_empty() && seated.iter().all(is_pending),
             was_tried: job.attempts > 1 || job.crashes > 0 || row.attempts > 0,
         };
-        Ok(Some(DesiredEvent { row, meeting, event_type, bookings: seated, known }))
+        Ok(Some(DesiredEvent { row, meeting, event_type, bookings: seated, details_url, known }))
+    }
+
+    fn subject(&self) -> EventSubject<'_> {
+        let details_url = self.details_url.clone();
+        EventSubject { event_type: &self.event_type, invites: self.invites(), details_url }
+    }
+
+    /// The fields that take the invitee's words out of the event, so that those whom the provider tells of the change do not read them.
+    async fn without_words(&self, app: &App, event_id: &str) -> Result<Map<String, Value>> {
+        let found = items::any(app.db.reader(), &self.row.tenant, event_id).await?;
+        let Some(item) = found else { return Ok(Map::new()) };
+        let event: Event = serde_json::from_str(&item.body)?;
+        Ok(event_body::without_words(&event, &self.subject(), &self.bookings))
     }
 
     fn is_wanted(&self) -> bool {
@@ -141,13 +167,8 @@ impl DesiredEvent {
     /// Does it at the provider.
     async fn take(&self, app: &App, step: EventStep) -> Result<StepResult> {
         let (row, meeting) = (&self.row, &self.meeting);
-        let asker = RequestContext {
-            tenant: row.tenant.clone(),
-            connection_ids: vec![row.connection_id.clone()],
-            request_id: app.new_id(Kind::Request),
-            no_cache: false,
-            reading: ReadTrace::default(),
-        };
+        let request_id = app.new_id(Kind::Request);
+        let asker = RequestContext::for_service(&row.tenant, &row.connection_id, request_id);
         let wants_to_be_told = self.event_type.notifications.invitee;
         let notify = event_step::notify(step, row, self.is_wanted(), wants_to_be_told);
         let manner =
@@ -157,8 +178,7 @@ impl DesiredEvent {
         let answer = match step {
             EventStep::Forget => return Ok(StepResult::Gone),
             EventStep::Create => {
-                let of = (&self.event_type, self.invites());
-                let body = event_body::created(meeting, &row.i_cal_uid, of, &self.bookings);
+                let body = event_body::created(meeting, &row.i_cal_uid, &self.subject(), &self.bookings);
                 let attempt = self.attempt("create");
                 let made = write::create(app, &asker, &row.calendar_id, body, manner, &attempt).await?;
                 let mut written: Written = serde_json::from_slice(&made.body)?;
@@ -169,6 +189,7 @@ impl DesiredEvent {
             }
             EventStep::Update => {
                 let mut body = event_body::moved(meeting, &self.bookings);
+                body.extend(self.without_words(app, event_id).await?);
                 if self.invites() && event_step::is_uninvited(row) {
                     body.insert("attendees".to_owned(), event_body::invited(meeting, &self.bookings));
                 }
@@ -176,20 +197,43 @@ impl DesiredEvent {
                 let attempt = self.attempt(&format!("update-{}", row.updated_at));
                 match write::update(app, &asker, place, body, manner, &attempt).await {
                     // The host deleted it, and what is wanted here is newer.
-                    Err(e) if e.code() == Some(Code::NotFound) => return Ok(StepResult::Lost),
+                    Err(e) if e.code() == Some(Code::NotFound) => {
+                        return self.elsewhere(app, StepResult::Lost).await;
+                    }
                     answer => answer?,
                 }
             }
             EventStep::Delete | EventStep::Replace => {
-                let attempt = self.attempt("delete");
+                let gone = if step == EventStep::Replace { StepResult::Lost } else { StepResult::Gone };
+                // In another calendar it is another deletion.
+                let attempt = self.attempt(&format!("delete-{event_id}"));
                 return match write::delete(app, &asker, place, manner, &attempt).await {
-                    Err(e) if e.code() != Some(Code::NotFound) => Err(e),
-                    _ if step == EventStep::Replace => Ok(StepResult::Lost),
-                    _ => Ok(StepResult::Gone),
+                    Err(e) if e.code() == Some(Code::NotFound) => self.elsewhere(app, gone).await,
+                    Err(e) => Err(e),
+                    // Where an attempt is repeated, what is not there counts as deleted by the one before.
+                    Ok(_) if self.known.was_tried => {
+                        let location = relocation::stored(app, row).await?;
+                        Ok(location.map_or(gone, StepResult::Relocated))
+                    }
+                    Ok(_) => Ok(gone),
                 };
             }
         };
         Ok(StepResult::Written(serde_json::from_slice(&answer.body)?))
+    }
+
+    /// Searches for the event, which is not where it was written. `otherwise`: it is nowhere else either.
+    async fn elsewhere(&self, app: &App, otherwise: StepResult) -> Result<StepResult> {
+        let found = relocation::search(app, &self.row, app.now()).await?;
+        match found.location {
+            Some(location) => Ok(StepResult::Relocated(location)),
+            None if found.is_complete || self.row.attempts >= MAX_UNKNOWN => Ok(otherwise),
+            None => {
+                let message =
+                    "the event is not where it was, and the provider does not answer for other calendars";
+                Err(refuse(Code::ProviderUnavailable, message))
+            }
+        }
     }
 
     /// An event without its conference is better than none: what the provider refuses for good leaves it as it is.
@@ -272,6 +316,12 @@ async fn keep(
                         let meeting = meetings::find(&mut *tx, &row.meeting_id).await?;
                         let uid = meeting.map(|meeting| meeting.i_cal_uid);
                         event_step::note_absence(&mut row, is_gone && is_same, uid, now);
+                    }
+                    StepResult::Relocated(location) => {
+                        row.calendar_id = location.calendar_id;
+                        row.event_id = Some(location.event_id);
+                        // The next attempt is one at another event.
+                        row.updated_at = now.max(row.updated_at + 1);
                     }
                 }
                 meeting_events::update(tx, &row).await?;

@@ -1,7 +1,8 @@
 //! What a host does with the event of a meeting in the host's calendar: a meeting that was moved there is moved here, one that was deleted,
-//! cancelled or declined there is cancelled here. The link to a conference that the provider makes after the event is taken over; as long as
-//! the provider is making it, it is asked again (`conference::next_look`). Such events are found in the transaction that stores them
-//! (`storage::scheduling::meeting_events`), and looked at by job.
+//! cancelled or declined there is cancelled here, and one that was filed in another calendar is followed (`relocation`). The link
+//! to a conference that the provider makes after the event is taken over; as long as the provider is making it, it is asked again
+//! (`conference::next_look`). Such events are found in the transaction that stores them (`storage::scheduling::meeting_events`), and looked
+//! at by job.
 
 use base::error::{Code, Result};
 use model::Instant;
@@ -11,21 +12,25 @@ use serde_json::{Value, json};
 use storage::Tx;
 use storage::items::{self, Item};
 use storage::jobs::Job;
+use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::reserved_times::{self, MAX_LENGTH_MS};
 use storage::scheduling::{bookings, meetings};
+use storage::sync_states;
 
 use crate::app::App;
+use crate::app::resource_kind::ResourceKind;
 use crate::bookings::change::{self, Seat, TRIES};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::notify::queue;
-use crate::bookings::{conference, join_link, state, timed_transitions};
+use crate::bookings::relocation::EventSearch;
+use crate::bookings::{all_day, conference, join_link, relocation, state, timed_transitions};
 
 /// Providers keep times to the minute: what differs by less was not moved.
 const SAME_MS: i64 = 60_000;
-/// How long an event has to be gone before that is believed, ms. It can come back with a later page of the same pull under another name, and a
-/// large calendar that is removed loses its events before itself.
-const GONE_MS: i64 = 60_000;
+/// The shortest and the longest time between two looks at a calendar that came back and is still being read, ms. Each comes after as long as it
+/// has been back.
+const RETURNING_MS: (i64, i64) = (60_000, 3_600_000);
 
 /// What a turn comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,37 +42,52 @@ pub enum HostChangeResult {
 }
 
 /// What a look at the calendar comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 enum CalendarCheck {
     Ended(HostChangeResult),
     /// The provider is to be asked now what is in the calendar, and it has to be looked again then, in milliseconds since 1970.
     Asks(i64),
+    /// The event is to be searched for.
+    Missing(Box<MissingEvent>),
+}
+
+/// An event of a meeting that is not where it was written.
+#[derive(Clone, Debug)]
+struct MissingEvent {
+    row: MeetingEventRow,
+    absence: EventAbsence,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct EventAbsence {
+    /// Milliseconds since 1970.
+    since: i64,
+    /// The calendar that it was in is there: an event that is nowhere else was deleted.
+    ends_meeting: bool,
 }
 
 /// What the host's calendar says of a meeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CalendarState {
+    /// The calendar has no say: the event is not there, or what is to be written is newer.
+    Unknown,
     AsItIs,
+    /// The calendar came back then, in milliseconds since 1970, and was not read to its end since.
+    Returning(i64),
     /// It does not take place.
     Gone,
-    /// The event is gone, and that is believed from then on, in milliseconds since 1970.
-    Waits(i64),
+    Missing(EventAbsence),
     /// It begins and ends then, in milliseconds since 1970.
     Moved(i64, i64),
+    /// The event is an all-day event, and the meeting is not as long as that.
+    AllDay,
 }
 
 /// Brings the bookings of a meeting to what its organizer's calendar says.
 pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
     for _ in 0..TRIES {
-        let (held, of) = (app.clone(), job.clone());
-        let looked: Result<Option<CalendarCheck>> =
-            app.db.write(move |tx| Box::pin(async move { look(tx, &held, &of).await })).await;
-        match looked {
-            Ok(Some(CalendarCheck::Ended(outcome))) => return Ok(outcome),
-            Ok(Some(CalendarCheck::Asks(again_at))) => {
-                join_link::ask(app, job).await;
-                return Ok(HostChangeResult::Later(again_at));
-            }
+        match attempt(app, job).await {
+            Ok(Some(outcome)) => return Ok(outcome),
             Ok(None) => {}
             // The meeting was forgotten.
             Err(e) if e.code() == Some(Code::NotFound) => return Ok(HostChangeResult::Done),
@@ -75,6 +95,25 @@ pub async fn follow(app: &App, job: &Job) -> Result<HostChangeResult> {
         }
     }
     Err(contended())
+}
+
+/// None: somebody changed the meeting or its event meanwhile.
+async fn attempt(app: &App, job: &Job) -> Result<Option<HostChangeResult>> {
+    let (held, of) = (app.clone(), job.clone());
+    let looked: Result<Option<CalendarCheck>> =
+        app.db.write(move |tx| Box::pin(async move { look(tx, &held, &of).await })).await;
+    let missing = match looked? {
+        None => return Ok(None),
+        Some(CalendarCheck::Ended(outcome)) => return Ok(Some(outcome)),
+        Some(CalendarCheck::Asks(again_at)) => {
+            join_link::ask(app, job).await;
+            return Ok(Some(HostChangeResult::Later(again_at)));
+        }
+        Some(CalendarCheck::Missing(missing)) => missing,
+    };
+    let found = relocation::search(app, &missing.row, missing.absence.since).await?;
+    let held = app.clone();
+    app.db.write(move |tx| Box::pin(async move { settle(tx, &held, &missing, &found).await })).await
 }
 
 /// None: the meeting's hosts were changed meanwhile.
@@ -93,8 +132,11 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
     if !is_organizers || of.meeting.released_at.is_some() || of.meeting.end_at <= now {
         return Ok(done);
     }
-    match seen_in_calendar(tx, &of, connection_id, now).await? {
-        CalendarState::AsItIs => {
+    match seen_in_calendar(tx, &of, connection_id).await? {
+        found @ (CalendarState::AsItIs | CalendarState::Unknown) => {
+            if found == CalendarState::AsItIs {
+                all_day::unmark(tx, app, &mut of, connection_id, now).await?;
+            }
             let pending_since = join_link::take(tx, app, (&of, connection_id), now).await?;
             let next = pending_since.and_then(|since| conference::next_look(since, now));
             Ok(next.map_or(done, |(at, is_due)| {
@@ -105,7 +147,18 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
                 })
             }))
         }
-        CalendarState::Waits(until) => Ok(Some(CalendarCheck::Ended(HostChangeResult::Later(until)))),
+        CalendarState::Missing(absence) => {
+            let row = of.events.into_iter().find(|event| event.connection_id == connection_id);
+            Ok(row.map_or(done, |row| Some(CalendarCheck::Missing(Box::new(MissingEvent { row, absence })))))
+        }
+        CalendarState::Returning(since) => {
+            let wait = now.saturating_sub(since).clamp(RETURNING_MS.0, RETURNING_MS.1);
+            Ok(Some(CalendarCheck::Ended(HostChangeResult::Later(now.saturating_add(wait)))))
+        }
+        CalendarState::AllDay => {
+            all_day::mark(tx, app, &mut of, connection_id, now).await?;
+            Ok(done)
+        }
         CalendarState::Gone => {
             cancel(tx, app, &mut of, now).await?;
             Ok(done)
@@ -119,32 +172,35 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
     }
 }
 
-async fn seen_in_calendar(
-    tx: &mut Tx,
-    of: &HeldMeeting,
-    connection_id: &str,
-    now: i64,
-) -> Result<CalendarState> {
+async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) -> Result<CalendarState> {
     let event = of.events.iter().find(|event| event.connection_id == connection_id);
     // Where something is to be written still, that is newer than what is in the calendar.
     let Some(event) = event.filter(|event| event.is_wanted && event.status == "written") else {
-        return Ok(CalendarState::AsItIs);
+        return Ok(CalendarState::Unknown);
     };
     let (Some(event_id), Some(lock)) = (&event.event_id, of.lock_of(connection_id)) else {
-        return Ok(CalendarState::AsItIs);
+        return Ok(CalendarState::Unknown);
     };
     let calendar = items::lock_item(tx, lock, &event.calendar_id).await?;
-    if calendar.is_none_or(|calendar| calendar.deleted_at.is_some()) {
+    let ends_meeting = calendar.as_ref().is_some_and(|calendar| calendar.deleted_at.is_none());
+    // A calendar that came back may have its events later than itself: from then on they are missing.
+    let listed_at = calendar.map_or(0, |calendar| calendar.created_at);
+    let surface = ResourceKind::Calendar.surface().as_str();
+    let read = sync_states::lock_state(tx, lock, (surface, &event.calendar_id)).await?;
+    if ends_meeting && read.is_some_and(|state| state.is_return) {
+        return Ok(CalendarState::Returning(listed_at));
+    }
+    let item = items::lock_item(tx, lock, event_id).await?;
+    match item.map(|item| (item.deleted_at, item)) {
+        // It was forgotten long ago.
+        None => Ok(CalendarState::Missing(EventAbsence { since: listed_at, ends_meeting })),
+        Some((Some(deleted_at), _)) => {
+            Ok(CalendarState::Missing(EventAbsence { since: deleted_at.max(listed_at), ends_meeting }))
+        }
         // Without its calendar nothing is known of the event.
-        return Ok(CalendarState::AsItIs);
+        Some((None, _)) if !ends_meeting => Ok(CalendarState::Unknown),
+        Some((None, item)) => seen_of(&item, (of.meeting.start_at, of.meeting.end_at)),
     }
-    let Some(item) = items::lock_item(tx, lock, event_id).await? else { return Ok(CalendarState::Gone) };
-    match item.deleted_at.map(|at| at + GONE_MS) {
-        Some(until) if until > now => return Ok(CalendarState::Waits(until)),
-        Some(_) => return Ok(CalendarState::Gone),
-        None => {}
-    }
-    seen_of(&item, (of.meeting.start_at, of.meeting.end_at))
 }
 
 fn seen_of(item: &Item, (start_at, end_at): (i64, i64)) -> Result<CalendarState> {
@@ -154,7 +210,61 @@ fn seen_of(item: &Item, (start_at, end_at): (i64, i64)) -> Result<CalendarState>
     }
     let (start, end) = (event.start.as_millis(), event.end.as_millis());
     let is_same = (start - start_at).abs() < SAME_MS && (end - end_at).abs() < SAME_MS;
-    Ok(if is_same { CalendarState::AsItIs } else { CalendarState::Moved(start, end) })
+    Ok(match is_same {
+        true => CalendarState::AsItIs,
+        false if event.all_day => CalendarState::AllDay,
+        false => CalendarState::Moved(start, end),
+    })
+}
+
+/// Decides about an event that is not where it was written, after it was searched for. None: somebody changed the meeting or its event
+/// meanwhile.
+async fn settle(
+    tx: &mut Tx,
+    app: &App,
+    missing: &MissingEvent,
+    found: &EventSearch,
+) -> Result<Option<HostChangeResult>> {
+    let MissingEvent { row, absence } = missing;
+    let done = Some(HostChangeResult::Done);
+    let Some(seen) = meetings::find(&mut *tx, &row.meeting_id).await? else { return Ok(done) };
+    let of = (seen.event_type_id.as_str(), seen.id.as_str());
+    let Some(mut of) = HeldMeeting::lock(tx, &seen.tenant, of, HostLocks::OfMeeting).await? else {
+        return Ok(None);
+    };
+    let now = app.now();
+    if of.meeting.released_at.is_some() || of.meeting.end_at <= now {
+        return Ok(done);
+    }
+    // It may have come back while it was searched for.
+    let is_missing = of.events.contains(row)
+        && seen_in_calendar(tx, &of, &row.connection_id).await? == CalendarState::Missing(*absence);
+    if !is_missing {
+        return Ok(None);
+    }
+    if let Some(location) = &found.location {
+        let is_there = relocation::follow(tx, app, &mut of, &row.connection_id, location, now).await?;
+        // It may have another time there.
+        return Ok(is_there.then_some(HostChangeResult::Later(now)));
+    }
+    if !absence.ends_meeting {
+        return Ok(done);
+    }
+    if let Some(next) = relocation::next_search(absence.since, found.is_complete, now) {
+        return Ok(Some(HostChangeResult::Later(next)));
+    }
+    forget_event(tx, &mut of, &row.connection_id).await?;
+    cancel(tx, app, &mut of, now).await?;
+    Ok(done)
+}
+
+/// Notes that the event of a meeting is nowhere any more: there is nothing to be deleted, nor to be searched for again.
+async fn forget_event(tx: &mut Tx, of: &mut HeldMeeting, connection_id: &str) -> Result<()> {
+    let event = of.events.iter_mut().find(|event| event.connection_id == connection_id);
+    let Some(event) = event else { return Ok(()) };
+    (event.event_id, event.is_wanted, event.next_attempt_at) = (None, false, None);
+    event.status = "deleted".to_owned();
+    Ok(meeting_events::update(tx, event).await?)
 }
 
 /// Cancels all bookings of the meeting.
@@ -297,6 +407,11 @@ mod tests {
         assert_eq!(seen(&times("1970-01-01T00:00:30Z", "1970-01-01T00:30:00Z")), CalendarState::AsItIs);
         let longer = times("1970-01-01T00:00:00Z", "1970-01-01T01:00:00Z");
         assert_eq!(seen(&longer), CalendarState::Moved(0, 3_600_000));
+        let mut day = times("1970-01-01T00:00:00Z", "1970-01-02T00:00:00Z");
+        day["allDay"] = json!(true);
+        assert_eq!(seen(&day), CalendarState::AllDay);
+        let lasts_a_day = seen_of(&item(&day), (0, 86_400_000)).unwrap();
+        assert_eq!(lasts_a_day, CalendarState::AsItIs, "a meeting of 24 hours may be one");
         for (field, value) in [("status", "cancelled"), ("myResponse", "declined")] {
             let mut body = own.clone();
             body[field] = json!(value);

@@ -56,6 +56,7 @@ async fn take_out(
     event_types::set_hosts(tx, &row, &hosts).await?;
     let note = NewLogEntry {
         connection_id: None,
+        account_ids: Some(view::accounts_of_event_type(&body).cloned().collect()),
         entry_type: "event_type.updated".to_owned(),
         change_type: "updated",
         resource_type: "event_type",

@@ -1,7 +1,8 @@
 //! Whether an event type may use its hosts: the key that saves it and the account's grant must let it write to their calendars. From then
-//! on the service follows these calendars, so that what hosts do in them reaches bookings without anybody asking.
+//! on the service follows these calendars, so that what hosts do in them reaches bookings without anybody asking. For the other rights of the
+//! key see `event_type_rights`.
 
-use base::error::{Code, Error, Refusal, Result, invalid};
+use base::error::{Code, Error, Result, invalid};
 use base::input::validate::fault;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use model::calendar::{AccessRole, Calendar, IncludeInAvailability};
@@ -11,7 +12,8 @@ use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::bookings::event_body;
+use crate::bookings::{event_body, event_type_rights};
+use crate::connections;
 use crate::connections::request_context::RequestContext;
 use crate::sync;
 use crate::sync::scope::SyncScope;
@@ -34,9 +36,19 @@ pub struct StartedSubscriptions {
     pub has_more: bool,
 }
 
+/// The result of a check of all hosts.
+pub struct HostCheck {
+    /// Calendars that are to be followed once the event type is stored.
+    pub begun: StartedSubscriptions,
+    /// The places of hosts from whose accounts people can be told of bookings by mail.
+    pub senders: Vec<usize>,
+}
+
 /// A host who may be used.
 struct CheckedHost {
     host: Host,
+    /// The account grants that mail is sent from it.
+    can_send: bool,
     /// The calendar that bookings are written to.
     calendar: Calendar,
     /// Those of the host's calendars that are to be followed and are not yet.
@@ -44,8 +56,8 @@ struct CheckedHost {
 }
 
 /// Refuses hosts whose calendars the key, or the account's grant, does not let it write to, and conferences that these calendars do not have;
-/// finds the calendar of hosts who name none. Returns what is to be followed once the event type is stored.
-pub async fn check(app: &App, asker: &RequestContext, body: &mut EventType) -> Result<StartedSubscriptions> {
+/// finds the calendar of hosts who name none.
+pub async fn check(app: &App, asker: &RequestContext, body: &mut EventType) -> Result<HostCheck> {
     let most = most_of_host(body.hosts.len());
     let hosts = body.hosts.iter().cloned().enumerate();
     // Collected first: a stream over a closure that borrows would not be `Send`.
@@ -57,12 +69,18 @@ pub async fn check(app: &App, asker: &RequestContext, body: &mut EventType) -> R
         begun.calendars.append(&mut one.begun.calendars);
         begun.has_more |= one.begun.has_more;
     }
+    let can_tell = |(_, one): &(usize, &CheckedHost)| one.can_send && event_type_rights::is_sender(&one.host);
+    let senders = checked.iter().enumerate().filter(can_tell).map(|(index, _)| index).collect();
     body.hosts = checked.into_iter().map(|one| one.host).collect();
-    if let Some(id) = &body.notifications.connection_id {
-        let field = "notifications.connectionId";
-        asker.connection(app, id, "email.send").await.map_err(|e| of_field(field, e))?;
-    }
-    Ok(begun)
+    Ok(HostCheck { begun, senders })
+}
+
+/// Refuses an account for notifications that the key, or the account's grant, does not let send.
+pub async fn check_sender(app: &App, asker: &RequestContext, body: &EventType) -> Result<()> {
+    let Some(id) = &body.notifications.connection_id else { return Ok(()) };
+    let found = asker.connection(app, id, "email.send").await;
+    found.map_err(|e| of_field("notifications.connectionId", e))?;
+    Ok(())
 }
 
 /// Calendars of each of so many hosts that are followed at once, at most.
@@ -100,6 +118,7 @@ async fn check_host(
     let field = format!("{path}.connectionId");
     let found = asker.connection(app, &host.connection_id, "calendar.write").await;
     let connection = found.map_err(|e| of_field(&field, e))?;
+    let can_send = connections::granted(&connection, "email.send").is_ok();
     sync::ensure_fresh(app, &connection, &SyncScope::collections(ResourceKind::Calendar), false).await?;
     let (reader, kind) = (app.db.reader(), ResourceKind::Calendar.as_str());
     let id = Some(connection.id.as_str());
@@ -136,7 +155,7 @@ async fn check_host(
     }
     host.calendar_id = Some(item.id);
     let begun = begin(app, &connection, (&host, &calendars), most).await?;
-    Ok(CheckedHost { host, calendar, begun })
+    Ok(CheckedHost { host, can_send, calendar, begun })
 }
 
 /// The first `most` calendars of a host that are to be followed and are not yet.
@@ -187,8 +206,7 @@ fn of_field(field: &str, e: Error) -> Error {
         Error::Refused(refusal) if refusal.code == Code::NotFound => {
             fault(field, "must be a connection that the API key may use")
         }
-        Error::Refused(refusal) => Refusal { param: Some(field.to_owned()), ..*refusal }.into(),
-        other => other,
+        other => other.with_param(field),
     }
 }
 

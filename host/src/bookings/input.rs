@@ -10,6 +10,7 @@ use model::scheduling::event_type::{
     Assignment, BookingReminder, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question,
     QuestionKind, RoundRobinStrategy,
 };
+use serde_json::{Value, json};
 
 use crate::bookings::rules;
 
@@ -250,10 +251,20 @@ fn appearance(e: &EventType) -> Result<()> {
     Ok(())
 }
 
+/// A warning where no slot of an event type is ever found.
+pub fn never_open(body: &EventType) -> Option<Value> {
+    let has_own = body.schedule.is_some() || body.schedule_id.is_some();
+    let has_hours = has_own || body.hosts.iter().all(|host| host.schedule.is_some());
+    let message = "without a schedule there are no hours, and no slot is ever offered";
+    (!has_hours).then(
+        || json!({ "code": "never_open", "message": message, "target": "schedule", "field": "schedule" }),
+    )
+}
+
 /// A text of one line.
 pub fn line(field: &str, text: &str) -> Result<()> {
     validate::text(field, Some(text), MAX_LINE)?;
-    match text.chars().any(char::is_control) {
+    match text.chars().any(|c| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')) {
         true => Err(fault(field, "must be one line, without control characters")),
         false => Ok(()),
     }

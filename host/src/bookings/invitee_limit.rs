@@ -1,31 +1,122 @@
-//! How many bookings an address can have made in an hour where anybody can write any address: on booking pages, and by keys that stand in
-//! pages for everybody to read. Decided by the bookings themselves, so that it is the same for all hosts.
+//! How many bookings an address of mail can get in an hour where anybody can write any address: on booking pages, and by keys that stand in
+//! pages for everybody to read. An address gets a booking as its invitee and as a guest, for both are written to, and with its tags it is one:
+//! most servers put `ada+x@example.org` into the mailbox of `ada@example.org` (RFC 5233). Decided by the bookings themselves, so that it is the
+//! same for all hosts.
+
+use std::collections::BTreeSet;
 
 use base::error::{Code, Refusal, Result};
 use base::tenant::Tenant;
+use model::scheduling::booking::Booking;
 use storage::Tx;
-use storage::scheduling::made;
+use storage::scheduling::made::{self, BookingAddress};
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// How many bookings an address of mail can make in one application within an hour.
+/// Bookings that an address of mail can get in one application within an hour.
 // Contract silent: whether bookings count that keys of servers make. They do, but these are not refused: their keys have budgets of their own,
 // and know who asks.
 pub const MOST: u32 = 3;
 
-/// Refuses the booking that this transaction wrote, if it is one more than `most` of an address, which is in lower case, in the application
-/// within an hour. To be called after the booking's lines in the log: they lock the application, so of several transactions each one sees the
-/// bookings of those before it.
-///
-/// # Errors
-/// 429 `rate_limited` with the time after which the address can book again.
-pub async fn check(tx: &mut Tx, tenant: &Tenant, invitee_email: &str, most: u32, now: i64) -> Result<()> {
-    let newest = made::latest(&mut *tx, tenant, invitee_email, i64::from(most) + 1).await?;
-    let one_more = usize::try_from(most).ok().and_then(|most| newest.get(most));
-    let Some(free_at) = one_more.map(|made_at| made_at + HOUR_MS).filter(|free_at| *free_at > now) else {
-        return Ok(());
-    };
-    let wait_s = u64::try_from(free_at - now).unwrap_or(1).div_ceil(1_000);
-    let message = format!("this address made {most} bookings within an hour, which is the most; wait");
-    Err(Refusal::new(Code::RateLimited, message).param("inviteeEmail").retry_after_s(wait_s).into())
+/// An address that a booking has messages sent to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct MailedAddress {
+    /// The field of the request that names it first.
+    field: String,
+    /// The same text for all its spellings.
+    folded: String,
+    /// The same without its tag.
+    mailbox: String,
+}
+
+/// The addresses that a booking has messages sent to, each once, the invitee's first.
+#[derive(Clone, Debug)]
+pub struct MailedAddresses(Vec<MailedAddress>);
+
+impl MailedAddresses {
+    /// The addresses of a booking.
+    pub fn of(booking: &Booking) -> MailedAddresses {
+        let invitee = ("inviteeEmail".to_owned(), &booking.invitee.email);
+        let guests = booking.guests.iter().enumerate();
+        let guests = guests.map(|(n, guest)| (format!("guests[{n}].email"), &guest.email));
+        let mut known = BTreeSet::new();
+        let mut addresses = Vec::new();
+        for (field, email) in std::iter::once(invitee).chain(guests) {
+            let folded = ::mail::address::folded(email);
+            if known.insert(folded.clone()) {
+                addresses.push(MailedAddress { field, folded, mailbox: ::mail::address::mailbox(email) });
+            }
+        }
+        MailedAddresses(addresses)
+    }
+
+    /// The invitee's, folded.
+    pub fn invitee(&self) -> &str {
+        self.0.first().map(|address| address.folded.as_str()).unwrap_or_default()
+    }
+
+    /// Counts the booking with this id for each of them.
+    pub async fn count(&self, tx: &mut Tx, tenant: &Tenant, booking_id: &str, now: i64) -> Result<()> {
+        let addresses = self.0.iter();
+        let rows = addresses.map(|one| BookingAddress { address: &one.folded, mailbox: &one.mailbox });
+        let rows: Vec<BookingAddress<'_>> = rows.collect();
+        Ok(made::insert(tx, tenant, booking_id, &rows, now).await?)
+    }
+
+    /// Refuses the booking that this transaction counted, if it is one more than `most` of one of them in the application within an hour. To
+    /// be called after the booking's lines in the log: they lock the application, so of several transactions each one sees the bookings of
+    /// those before it.
+    ///
+    /// # Errors
+    /// 429 `rate_limited` of the address's field, with the time after which the address can get a booking again.
+    pub async fn ensure_within(&self, tx: &mut Tx, tenant: &Tenant, most: u32, now: i64) -> Result<()> {
+        let mailboxes: BTreeSet<&str> = self.0.iter().map(|address| address.mailbox.as_str()).collect();
+        let mailboxes: Vec<&str> = mailboxes.into_iter().collect();
+        let found = made::newest_but(&mut *tx, tenant, &mailboxes, i64::from(most)).await?;
+        for address in &self.0 {
+            let one_more = found.iter().find(|(mailbox, _)| *mailbox == address.mailbox);
+            let free_at = one_more.map(|(_, made_at)| made_at + HOUR_MS);
+            if let Some(free_at) = free_at.filter(|free_at| *free_at > now) {
+                return Err(too_many(&address.field, most, free_at - now));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn too_many(field: &str, most: u32, wait_ms: i64) -> base::error::Error {
+    let wait_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1_000);
+    let message =
+        format!("{field}: this address got {most} bookings within an hour, which is the most; wait");
+    Refusal::new(Code::RateLimited, message).param(field).retry_after_s(wait_s).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::scheduling::booking::{Guest, Invitee};
+
+    use super::*;
+
+    #[test]
+    fn an_address_counts_once_and_is_named_by_its_first_field() {
+        let guest = |email: &str| Guest { email: email.to_owned(), name: None };
+        let booking = Booking {
+            invitee: Invitee { email: "Ada@Example.org".to_owned(), ..Invitee::default() },
+            guests: [
+                "ada@example\u{3002}org",
+                "Bob@\u{17f}andbox.test",
+                "bob@sandbox.test",
+                "bob+x@sandbox.test",
+            ]
+            .map(guest)
+            .to_vec(),
+            ..Booking::default()
+        };
+        let addresses = MailedAddresses::of(&booking);
+        assert_eq!(addresses.invitee(), "ada@example.org");
+        let [_, bob, tagged] = &addresses.0[..] else { panic!("{addresses:?}") };
+        assert_eq!((bob.field.as_str(), bob.mailbox.as_str()), ("guests[1].email", "bob@sandbox.test"));
+        assert_eq!(tagged.folded, "bob+x@sandbox.test", "each is written to");
+        assert_eq!((tagged.field.as_str(), &tagged.mailbox), ("guests[3].email", &bob.mailbox));
+    }
 }

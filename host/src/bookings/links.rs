@@ -45,7 +45,7 @@ impl Bookable {
 
 /// An event type that can be booked, by its id.
 pub async fn by_id(app: &App, asker: &RequestContext, id: &str) -> Result<Bookable> {
-    let found = event_types::find(app, asker, id).await?;
+    let found = event_types::find_to_book(app, asker, id).await?;
     if !found.body.active {
         return Err(not_found("event type"));
     }
@@ -69,7 +69,7 @@ pub async fn by_any_slug(app: &App, asker: &RequestContext, slug: &str) -> Resul
     }
     let link = table::find(app.db.reader(), &asker.tenant, slug).await?.ok_or_else(none)?;
     // An error of the event type would tell that there is one.
-    let found = match event_types::find(app, asker, &link.event_type_id).await {
+    let found = match event_types::find_to_book(app, asker, &link.event_type_id).await {
         Ok(found) if found.body.active => found,
         Err(e) if e.code().is_none() => return Err(e),
         _ => return Err(none()),

@@ -1,4 +1,4 @@
-//! Bookings are read: one by its id, and lists by when they begin. A key that is bound to connections sees those whose hosts are all among them.
+//! Bookings are read: one by its id, and lists by when they begin. A key that is bound to connections sees those that name no other connection.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ const MAX_LOOKED_AT: usize = 2_000;
 pub struct BookingFilter {
     pub event_type_id: Option<String>,
     pub status: Option<String>,
-    /// In lower case.
+    /// Folded.
     pub invitee_email: Option<String>,
     /// They begin then or later.
     pub start: Option<i64>,
@@ -63,7 +63,9 @@ pub struct BookingPage {
     pub next: Option<BookingListPosition>,
 }
 
-/// A booking of whose hosts the key may use every one; anything else is "no such booking".
+/// A booking that names no connection but those that the key may use; anything else is "no such booking".
+// Contract silent: what a key that is bound to a connection has of a booking which its host has together with another one. Nothing, as of any other
+// account's: the booking names both. The log, the event stream and webhooks go by the same rule (`NewLogEntry.account_ids`).
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Seat> {
     let none = || not_found("booking");
     if !ids::is_plausible(id) {
@@ -71,11 +73,12 @@ pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Seat> {
     }
     let row = table::find(app.db.reader(), &asker.tenant, id).await?.ok_or_else(none)?;
     let seat = Seat::read(row)?;
-    if may_see(asker, &seat) { Ok(seat) } else { Err(none()) }
-}
-
-fn may_see(asker: &RequestContext, seat: &Seat) -> bool {
-    seat.body.host_ids.iter().all(|id| asker.may_use(id))
+    if asker.bound_to().is_none() {
+        return Ok(seat);
+    }
+    let events = meeting_events::of_meeting(app.db.reader(), &seat.row.meeting_id).await?;
+    let is_seen = asker.sees(view::accounts_of_booking(&seat.body, &events));
+    if is_seen { Ok(seat) } else { Err(none()) }
 }
 
 /// The answer that shows a booking.
@@ -106,6 +109,10 @@ pub async fn list(
         let rows = table::list(app.db.reader(), &asker.tenant, filter.of(), stretch).await?;
         let is_last = rows.len() < CHUNK;
         looked_at += rows.len();
+        let events = match asker.bound_to() {
+            None => HashMap::new(),
+            Some(_) => events_of(app, rows.iter().map(|row| row.meeting_id.clone()).collect()).await?,
+        };
         for row in rows {
             if found.len() == limit {
                 break 'pages Some(place);
@@ -113,7 +120,8 @@ pub async fn list(
             place = (row.start_at, row.id.clone());
             if filter.admits(&row) {
                 let seat = Seat::read(row)?;
-                if may_see(asker, &seat) {
+                let own = events.get(&seat.row.meeting_id).map(Vec::as_slice).unwrap_or_default();
+                if asker.sees(view::accounts_of_booking(&seat.body, own)) {
                     found.push(seat);
                 }
             }
@@ -129,13 +137,7 @@ pub async fn list(
 }
 
 async fn printed(app: &App, seats: Vec<Seat>) -> Result<Vec<(BookingListPosition, String)>> {
-    let mut meetings: Vec<String> = seats.iter().map(|seat| seat.row.meeting_id.clone()).collect();
-    meetings.sort_unstable();
-    meetings.dedup();
-    let mut events: HashMap<String, Vec<MeetingEventRow>> = HashMap::new();
-    for event in meeting_events::of_meetings(app.db.reader(), &meetings).await? {
-        events.entry(event.meeting_id.clone()).or_default().push(event);
-    }
+    let events = events_of(app, seats.iter().map(|seat| seat.row.meeting_id.clone()).collect()).await?;
     let mut items = Vec::with_capacity(seats.len());
     for Seat { row, body } in seats {
         let own = events.get(&row.meeting_id).map(Vec::as_slice).unwrap_or_default();
@@ -143,6 +145,17 @@ async fn printed(app: &App, seats: Vec<Seat>) -> Result<Vec<(BookingListPosition
         items.push(((row.start_at, row.id), text));
     }
     Ok(items)
+}
+
+/// The events of meetings, by the meetings' ids.
+async fn events_of(app: &App, mut meeting_ids: Vec<String>) -> Result<HashMap<String, Vec<MeetingEventRow>>> {
+    meeting_ids.sort_unstable();
+    meeting_ids.dedup();
+    let mut events: HashMap<String, Vec<MeetingEventRow>> = HashMap::new();
+    for event in meeting_events::of_meetings(app.db.reader(), &meeting_ids).await? {
+        events.entry(event.meeting_id.clone()).or_default().push(event);
+    }
+    Ok(events)
 }
 
 #[cfg(test)]

@@ -260,6 +260,7 @@ impl HeldMeeting {
             return Ok(());
         };
         event.status = "written".to_owned();
+        event.error = None;
         if event.written_sequence >= 0 {
             event.written_sequence = sequence;
         }

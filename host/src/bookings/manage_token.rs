@@ -1,5 +1,5 @@
 //! The invitee's own right to a booking: a signed token that names it. Whoever has the token may see, cancel and move this one booking as far
-//! as its event type lets invitees do that, without an API key.
+//! as its event type lets invitees do that, without an API key. Hosts have another one, by which the booking can be read and nothing more.
 
 use base::error::{Result, not_found};
 use base::keyring::Keyring;
@@ -10,16 +10,36 @@ use storage::scheduling::bookings::{self, BookingRow};
 use crate::app::App;
 
 const KIND: &str = "manage-booking";
+/// The kind of hosts' tokens, by which nothing can be changed.
+const HOST_KIND: &str = "read-booking";
 
 /// The token of a booking. It is good until the booking's `manage_version` is another.
 pub fn token(keyring: &Keyring, row: &BookingRow) -> String {
-    let text = storage::json_text(&(KIND, &row.tenant.application_id, &row.id, row.manage_version));
+    signed(keyring, KIND, row)
+}
+
+/// The address of the page that shows hosts what the invitee wrote. It is good for as long as the invitee's token.
+pub fn host_url(app: &App, row: &BookingRow) -> String {
+    format!("{}/book/h/{}", app.config.public_address(), signed(&app.keyring, HOST_KIND, row))
+}
+
+fn signed(keyring: &Keyring, kind: &str, row: &BookingRow) -> String {
+    let text = storage::json_text(&(kind, &row.tenant.application_id, &row.id, row.manage_version));
     keyring.signed(text.as_bytes())
 }
 
 /// The booking that a token names, whosoever it is; none where the token is not of this service, or not good any more.
 pub async fn find(app: &App, token: &str) -> Result<Option<BookingRow>> {
-    let Some(named) = ManageTokenClaims::read(&app.keyring, token) else { return Ok(None) };
+    find_of(app, KIND, token).await
+}
+
+/// The same for a token in `host_url`.
+pub async fn find_for_hosts(app: &App, token: &str) -> Result<Option<BookingRow>> {
+    find_of(app, HOST_KIND, token).await
+}
+
+async fn find_of(app: &App, kind: &str, token: &str) -> Result<Option<BookingRow>> {
+    let Some(named) = ManageTokenClaims::read(&app.keyring, kind, token) else { return Ok(None) };
     let Some(tenant) = applications::by_id(app.db.reader(), &named.application_id).await? else {
         return Ok(None);
     };
@@ -29,7 +49,7 @@ pub async fn find(app: &App, token: &str) -> Result<Option<BookingRow>> {
 /// The booking with this id of the tenant, if the token names it; anything else is "no such booking".
 pub async fn load(app: &App, tenant: &Tenant, id: &str, token: &str) -> Result<BookingRow> {
     let none = || not_found("booking");
-    let named = ManageTokenClaims::read(&app.keyring, token).ok_or_else(none)?;
+    let named = ManageTokenClaims::read(&app.keyring, KIND, token).ok_or_else(none)?;
     if named.booking_id != id || named.application_id != tenant.application_id {
         return Err(none());
     }
@@ -44,11 +64,11 @@ struct ManageTokenClaims {
 }
 
 impl ManageTokenClaims {
-    fn read(keyring: &Keyring, token: &str) -> Option<ManageTokenClaims> {
+    fn read(keyring: &Keyring, kind: &str, token: &str) -> Option<ManageTokenClaims> {
         let text = keyring.verified(token)?;
-        let (kind, application_id, booking_id, version): (String, String, String, i64) =
+        let (found, application_id, booking_id, version): (String, String, String, i64) =
             serde_json::from_slice(&text).ok()?;
-        (kind == KIND).then_some(ManageTokenClaims { application_id, booking_id, version })
+        (found == kind).then_some(ManageTokenClaims { application_id, booking_id, version })
     }
 
     async fn booking(&self, app: &App, tenant: &Tenant) -> Result<Option<BookingRow>> {
@@ -84,13 +104,15 @@ mod tests {
             created_at: 0,
             updated_at: 0,
         };
-        let named = ManageTokenClaims::read(&keyring, &token(&keyring, &row)).unwrap();
+        let named = ManageTokenClaims::read(&keyring, KIND, &token(&keyring, &row)).unwrap();
         assert_eq!((named.application_id.as_str(), named.booking_id.as_str()), ("app_1", "bk_1"));
         assert_eq!(named.version, 3);
         let other = keyring.signed(br#"["slot","app_1","bk_1",3]"#);
-        assert!(
-            ManageTokenClaims::read(&keyring, &other).is_none()
-                && ManageTokenClaims::read(&keyring, "bk_1").is_none()
-        );
+        let of_hosts = signed(&keyring, HOST_KIND, &row);
+        for none in [other.as_str(), "bk_1", of_hosts.as_str()] {
+            assert!(ManageTokenClaims::read(&keyring, KIND, none).is_none(), "{none}");
+        }
+        assert!(ManageTokenClaims::read(&keyring, HOST_KIND, &of_hosts).is_some());
+        assert!(ManageTokenClaims::read(&keyring, HOST_KIND, &token(&keyring, &row)).is_none());
     }
 }

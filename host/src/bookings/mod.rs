@@ -3,8 +3,9 @@
 //! `scheduling`), `event_write` brings bookings into calendars, by the steps of `event_step`.
 //!
 //! What becomes of a booking after that: `confirm`, `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
-//! host's calendar, as does the link that `conference` awaits and `join_link` brings to bookings; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
+//! host's calendar (`relocation` finds an event that was filed in another one, `all_day` is about one that lost its time), as does the link that `conference` awaits and `join_link` brings to bookings; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
 
+pub mod all_day;
 pub mod calendar_subscriptions;
 pub mod cancel;
 pub mod change;
@@ -17,6 +18,7 @@ pub mod event_body;
 pub mod event_failure;
 pub mod event_job;
 pub mod event_step;
+pub mod event_type_rights;
 pub mod event_types;
 pub mod event_write;
 pub mod handle;
@@ -25,6 +27,7 @@ pub mod host_removed;
 pub mod hosts;
 pub mod input;
 pub mod invitee_limit;
+pub mod invitee_words;
 pub mod jobs;
 pub mod join_link;
 pub mod links;
@@ -36,6 +39,7 @@ pub mod new_booking;
 pub mod notify;
 pub mod policy;
 pub mod reconcile;
+pub mod relocation;
 pub mod reschedule;
 mod reschedule_decision;
 pub mod rotation;

@@ -13,12 +13,17 @@ use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, Quest
 use serde_json::{Map, Value};
 
 use crate::bookings::input::{line, missing};
+use crate::bookings::invitee_words::{local_part_names_page, names_page, resembles_link, shown_name};
 use crate::bookings::rules::{self, MINUTE_MS};
 
 const MAX_GUESTS: usize = 50;
 /// Characters of a name, which is part of the title of an event.
 const MAX_NAME: usize = 256;
+/// Characters of a name in the title of an event, which is the subject of mail.
+const MAX_NAME_IN_TITLE: usize = 100;
 const MAX_PHONE: usize = 64;
+/// Letters of a telephone number: `extension` and a letter more.
+const MAX_PHONE_LETTERS: usize = 10;
 const MAX_NOTES: usize = 10_000;
 const MAX_ANSWER: usize = 4_096;
 /// All answers as JSON. With questions and notes they are the text of an event.
@@ -41,13 +46,12 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(Booking, i64)> {
     let minutes = rules::duration(e, new.duration_minutes)?;
     validate::year_of("start", new.start)?;
-    validate::address("inviteeEmail", &new.invitee_email)?;
+    address_of("inviteeEmail", &new.invitee_email)?;
     if let Some(name) = &new.invitee_name {
         name_of("inviteeName", name)?;
     }
-    if let Some(zone) = &new.invitee_time_zone {
-        validate::zone("inviteeTimeZone", zone)?;
-    }
+    let named = new.invitee_time_zone.as_deref().map(|zone| validate::zone_name("inviteeTimeZone", zone));
+    let time_zone = named.transpose()?;
     if let Some(phone) = &new.invitee_phone {
         phone_of("inviteePhone", phone)?;
     }
@@ -61,7 +65,7 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
         email: new.invitee_email.clone(),
         phone: new.invitee_phone.clone(),
         locale: new.invitee_locale.clone(),
-        time_zone: new.invitee_time_zone.clone(),
+        time_zone: time_zone.clone(),
     };
     let booking = Booking {
         event_type_id: event_type_id.to_owned(),
@@ -69,7 +73,7 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
         status: if e.requires_confirmation { BookingStatus::Pending } else { BookingStatus::Confirmed },
         start: new.start,
         end: Instant::from_millis(new.start.as_millis() + minutes * MINUTE_MS),
-        time_zone: new.invitee_time_zone.clone().unwrap_or_else(|| rules::zone(e).name),
+        time_zone: time_zone.unwrap_or_else(|| rules::zone(e).name),
         title: title(e, &invitee, None),
         invitee,
         guests: new.guests.clone(),
@@ -83,6 +87,15 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
     Ok((booking, minutes))
 }
 
+/// Refuses what is no address, and one that leads to a page: it stands in titles in the place of a name.
+fn address_of(field: &str, email: &str) -> Result<()> {
+    validate::address(field, email)?;
+    match email.rsplit_once('@').is_some_and(|(local, _)| local_part_names_page(local)) {
+        true => Err(fault(field, "must be an e-mail address, without the address of a page")),
+        false => Ok(()),
+    }
+}
+
 fn name_of(field: &str, name: &str) -> Result<()> {
     validate::text(field, Some(name), MAX_NAME)?;
     line(field, name)?;
@@ -93,15 +106,12 @@ fn name_of(field: &str, name: &str) -> Result<()> {
     }
 }
 
-/// Whether mail programs make a link of a part of this.
-fn names_page(text: &str) -> bool {
-    text.contains("//") || text.to_lowercase().contains("www.")
-}
-
+/// Refuses what is no telephone number: its letters are few, so that no message can be written with them.
 fn phone_of(field: &str, phone: &str) -> Result<()> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "+-(). #*/;=:,".contains(c);
-    let fits = phone.len() <= MAX_PHONE && phone.chars().all(is_part) && !names_page(phone);
-    match fits && phone.chars().any(|c| c.is_ascii_digit()) {
+    let letters = phone.chars().filter(char::is_ascii_alphabetic).count();
+    let fits = phone.len() <= MAX_PHONE && letters <= MAX_PHONE_LETTERS && phone.chars().all(is_part);
+    match fits && !resembles_link(phone) && phone.chars().any(|c| c.is_ascii_digit()) {
         true => Ok(()),
         false => Err(fault(field, "must be a telephone number such as +49 30 123456")),
     }
@@ -110,7 +120,7 @@ fn phone_of(field: &str, phone: &str) -> Result<()> {
 fn guests(guests: &[Guest]) -> Result<()> {
     validate::length("guests", guests.len(), MAX_GUESTS)?;
     for (i, guest) in guests.iter().enumerate() {
-        validate::address(&format!("guests[{i}].email"), &guest.email)?;
+        address_of(&format!("guests[{i}].email"), &guest.email)?;
         if let Some(name) = &guest.name {
             name_of(&format!("guests[{i}].name"), name)?;
         }
@@ -204,11 +214,21 @@ pub fn title(e: &EventType, invitee: &Invitee, organizer: Option<&str>) -> Strin
     let organizer = organizer.and_then(|id| e.hosts.iter().find(|host| host.connection_id == id));
     let organizer = organizer.or_else(|| e.hosts.first());
     let host = organizer.and_then(|host| host.display_name.as_deref()).unwrap_or_default();
-    let name = invitee.name.as_deref().unwrap_or(&invitee.email);
+    let name = shown_name(invitee.name.as_deref()).map(in_title);
+    let name = name.as_deref().unwrap_or(&invitee.email);
     let template = e.title_template.as_deref().filter(|t| !t.trim().is_empty()).unwrap_or(TITLE);
     // The invitee last: what somebody calls himself is not looked into.
     let title = template.replace("{title}", &e.title).replace("{host}", host).replace("{invitee}", name);
     title.chars().take(MAX_TITLE).collect()
+}
+
+/// A name, cut to what a title has of it.
+fn in_title(name: &str) -> String {
+    let mut cut: String = name.chars().take(MAX_NAME_IN_TITLE).collect();
+    if cut.len() < name.len() {
+        cut.push('\u{2026}');
+    }
+    cut
 }
 
 #[cfg(test)]
@@ -241,13 +261,32 @@ mod tests {
         for name in ["Ada", "Ada / Countess", "J. R. Smith", "Awww"] {
             assert!(name_of("inviteeName", name).is_ok(), "{name}");
         }
-        for name in ["https://evil.example", "see //evil.example", "WWW.evil.example"] {
+        for name in
+            ["https://evil.example", "see //evil.example", "WWW.evil.example", "evil.example/x", "a\u{2028}b"]
+        {
             assert!(name_of("inviteeName", name).is_err(), "{name}");
         }
-        assert!(phone_of("inviteePhone", "tel:+49-30-1;ext=2").is_ok());
-        for phone in ["https://evil.example/1", "www.evil.example/1"] {
+        for phone in ["tel:+49-30-1;ext=2", "+49.30.1234", "1-800-FLOWERS", "030 1234, extension 5"] {
+            assert!(phone_of("inviteePhone", phone).is_ok(), "{phone}");
+        }
+        for phone in
+            ["https://evil.example/1", "www.evil.example/1", "1.evil.org", "Account locked: call 1 900 555"]
+        {
             assert!(phone_of("inviteePhone", phone).is_err(), "{phone}");
         }
+    }
+
+    #[test]
+    fn a_title_has_no_name_that_leads_somewhere_and_little_of_a_long_one() {
+        let event_type = EventType { title: "Intro".to_owned(), ..EventType::default() };
+        let of = |name: &str| {
+            let name = Some(name.to_owned());
+            let invitee = Invitee { name, email: "ada@example.org".to_owned(), ..Invitee::default() };
+            title(&event_type, &invitee, None)
+        };
+        assert_eq!(of("Reset at evil.example"), "Intro with ada@example.org");
+        assert_eq!(of(&"a".repeat(100)), format!("Intro with {}", "a".repeat(100)));
+        assert_eq!(of(&"\u{e4}".repeat(256)), format!("Intro with {}\u{2026}", "\u{e4}".repeat(100)));
     }
 
     #[test]

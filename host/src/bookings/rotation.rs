@@ -1,9 +1,10 @@
 //! Whose turn it is among hosts who share the work: what each was given is counted from the meetings themselves, so that one that was cancelled
 //! or moved to somebody else counts as it is now.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base::error::Result;
+use model::scheduling::event_type::{EventType, HostRole};
 use scheduling::hours::Zone;
 use scheduling::rules::{Assignment, Question, Strategy};
 use storage::scheduling::event_types::EventTypeRow;
@@ -12,6 +13,12 @@ use storage::sql::On;
 
 /// Meetings that are looked through for the last one of each host. Who has none of them has waited longest, whoever else has not.
 const LATEST: i64 = 1_000;
+
+/// The hosts who take turns, each with its weight. When they change, what each was given is counted from then on.
+pub fn weights(body: &EventType) -> BTreeMap<&str, i64> {
+    let hosts = body.hosts.iter().filter(|host| host.role == HostRole::Rotation);
+    hosts.map(|host| (host.connection_id.as_str(), host.weight)).collect()
+}
 
 /// Puts into the question what each host was given, where one of several is chosen for a meeting that begins at `start_ms`.
 ///

@@ -43,6 +43,16 @@ pub fn zone(event_type: &EventType) -> Zone {
     schedules.find_map(|schedule| Zone::named(&schedule.time_zone)).unwrap_or_else(Zone::utc)
 }
 
+/// Writes the zones of an event type's schedules as the tz database has them: `asia/kolkata` is `Asia/Kolkata`.
+pub fn name_zones(event_type: &mut EventType) {
+    let of_hosts = event_type.hosts.iter_mut().filter_map(|host| host.schedule.as_mut());
+    for schedule in event_type.schedule.iter_mut().chain(of_hosts) {
+        if let Some(zone) = Zone::named(&schedule.time_zone) {
+            schedule.time_zone = zone.name;
+        }
+    }
+}
+
 /// The minutes that are booked: those that are asked for, if the event type has them.
 pub fn duration(event_type: &EventType, asked: Option<i64>) -> Result<i64> {
     let minutes = asked.unwrap_or(event_type.duration_minutes);

@@ -1,10 +1,10 @@
 //! Schedules that several event types share: made, listed, changed and deleted. An event type that names one has its hours from the moment on
 //! at which they are changed.
 
-use base::error::{Code, Result, not_found, refuse};
+use base::error::{Code, Error, Result, not_found, refuse};
 use base::ids::{self, Kind};
 use base::input::merge_patch;
-use base::input::validate::fault;
+use base::input::validate::{self, fault};
 use base::tenant::Tenant;
 use model::Instant;
 use model::resource::Resource;
@@ -63,25 +63,85 @@ impl StoredSchedule {
     }
 }
 
-/// A schedule of the caller's application.
+/// A schedule that the key sees.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<StoredSchedule> {
     let none = || not_found("schedule");
     if !ids::is_plausible(id) {
         return Err(none());
     }
-    StoredSchedule::read(table::find(app.db.reader(), &asker.tenant, id).await?.ok_or_else(none)?)
+    let row = table::find(app.db.reader(), &asker.tenant, id).await?;
+    filter_seen(app, asker, row.into_iter().collect()).await?.pop().ok_or_else(none)
 }
 
-/// At most `limit` schedules in the order of their ids, after an id.
+/// The schedules among these rows that the key sees.
+// Contract silent: whose a schedule is. It is of the key that made it: one that is bound to connections sees its own, those of keys that are bound
+// to some of the same connections, and those by which event types of its own hosts are open.
+async fn filter_seen(
+    app: &App,
+    asker: &RequestContext,
+    mut rows: Vec<ScheduleRow>,
+) -> Result<Vec<StoredSchedule>> {
+    if let Some(bound_to) = asker.bound_to() {
+        let ids: Vec<String> = rows.iter().map(|row| row.id.clone()).collect();
+        let uses = table::uses(app.db.reader(), &ids, bound_to).await?;
+        let is_made_for = |row: &ScheduleRow| {
+            !row.bound_to.is_empty() && row.bound_to.iter().all(|id| bound_to.contains(id))
+        };
+        rows.retain(|row| is_made_for(row) || uses.get(&row.id).is_some_and(|uses| uses.own > 0));
+    }
+    rows.into_iter().map(StoredSchedule::read).collect()
+}
+
+/// Refuses a schedule for an event type that the key does not see.
+pub async fn ensure_seen(app: &App, asker: &RequestContext, id: Option<&str>) -> Result<()> {
+    let Some(id) = id else { return Ok(()) };
+    match find(app, asker, id).await {
+        Ok(_) => Ok(()),
+        Err(e) if e.code() == Some(Code::NotFound) => Err(unknown()),
+        Err(e) => Err(e),
+    }
+}
+
+fn unknown() -> Error {
+    fault("scheduleId", "must be the id of a schedule of this application")
+}
+
+/// Refuses a change of a schedule, locked in this transaction, by which hosts are open whom the key may not use. `bound_to` are the
+/// connections of the key; none: those of the whole application.
+///
+/// # Errors
+/// 403 `forbidden`.
+async fn ensure_own(tx: &mut Tx, id: &str, bound_to: Option<&[String]>) -> Result<()> {
+    let Some(bound_to) = bound_to else { return Ok(()) };
+    let uses = table::uses(&mut *tx, &[id.to_owned()], bound_to).await?;
+    if uses.get(id).is_none_or(|uses| uses.others == 0) {
+        return Ok(());
+    }
+    let message = "event types of connections that this API key may not use have the hours of this schedule; give your event types another one";
+    Err(refuse(Code::Forbidden, message))
+}
+
+/// At most `limit` schedules that the key sees, in the order of their ids, after an id.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
     after_id: &str,
     limit: usize,
 ) -> Result<Vec<StoredSchedule>> {
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = table::list(app.db.reader(), &asker.tenant, after_id, limit).await?;
-    rows.into_iter().map(StoredSchedule::read).collect()
+    let rows_at_a_time = i64::try_from(limit).unwrap_or(i64::MAX);
+    let mut found = Vec::new();
+    let mut after = after_id.to_owned();
+    while found.len() < limit {
+        let rows = table::list(app.db.reader(), &asker.tenant, &after, rows_at_a_time).await?;
+        let is_last = rows.len() < limit;
+        after = rows.last().map_or(after, |row| row.id.clone());
+        found.extend(filter_seen(app, asker, rows).await?);
+        if is_last {
+            break;
+        }
+    }
+    found.truncate(limit);
+    Ok(found)
 }
 
 fn check(body: &SharedSchedule) -> Result<()> {
@@ -97,7 +157,7 @@ fn check(body: &SharedSchedule) -> Result<()> {
 pub async fn create(
     app: &App,
     asker: &RequestContext,
-    input: Map<String, Value>,
+    mut input: Map<String, Value>,
     strict: bool,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
@@ -105,6 +165,7 @@ pub async fn create(
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
     }
+    validate::canonical_zone(&mut input, "timeZone");
     let write = merge_patch::over(&SharedSchedule::default(), &Value::Null, input, &[])?;
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
     check(&write.body)?;
@@ -115,6 +176,7 @@ pub async fn create(
         name: String::new(),
         body: String::new(),
         metadata: serde_json::to_string(&write.metadata.unwrap_or_default())?,
+        bound_to: asker.bound_to().unwrap_or_default().to_vec(),
         etag: String::new(),
         deleted_at: None,
         created_at: now,
@@ -148,12 +210,17 @@ async fn insert(
 struct ScheduleChange {
     tenant: Tenant,
     id: String,
+    /// The connections of the key; none: those of the whole application.
+    bound_to: Option<Vec<String>>,
     input: Map<String, Value>,
     expected: ExpectedEtag,
     strict: bool,
 }
 
 /// Changes a schedule, and with it the hours of the event types that name it. Bookings that they have stay as they are.
+///
+/// # Errors
+/// 403 `forbidden` where these have hosts whom the key may not use.
 pub async fn update(
     app: &App,
     asker: &RequestContext,
@@ -163,7 +230,14 @@ pub async fn update(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     find(app, asker, id).await?;
-    let change = ScheduleChange { tenant: asker.tenant.clone(), id: id.to_owned(), input, expected, strict };
+    let change = ScheduleChange {
+        tenant: asker.tenant.clone(),
+        id: id.to_owned(),
+        bound_to: asker.bound_to().map(<[String]>::to_vec),
+        input,
+        expected,
+        strict,
+    };
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db.write(move |tx| Box::pin(async move { write(tx, &held, change, &attempt).await })).await
 }
@@ -171,16 +245,18 @@ pub async fn update(
 async fn write(
     tx: &mut Tx,
     app: &App,
-    change: ScheduleChange,
+    mut change: ScheduleChange,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let row = table::lock(tx, &change.tenant, &change.id).await?;
     let before = StoredSchedule::read(row.ok_or_else(|| not_found("schedule"))?)?;
+    ensure_own(tx, &change.id, change.bound_to.as_deref()).await?;
     change.expected.check(&before.row.etag)?;
     let absent = |field: &&str| change.input.get(*field).is_some_and(Value::is_null);
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
     }
+    validate::canonical_zone(&mut change.input, "timeZone");
     let write = merge_patch::over(&before.body, &before.view()?, change.input, &[])?;
     let warnings = merge_patch::warnings(&write.unknown, change.strict)?;
     check(&write.body)?;
@@ -204,7 +280,7 @@ async fn write(
 /// Deletes a schedule that no event type uses.
 ///
 /// # Errors
-/// 409 `invalid_state` for one that is used.
+/// 409 `invalid_state` for one that is used, 403 `forbidden` where that is by hosts whom the key may not use.
 pub async fn delete(
     app: &App,
     asker: &RequestContext,
@@ -213,23 +289,37 @@ pub async fn delete(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     find(app, asker, id).await?;
-    let (tenant, id) = (asker.tenant.clone(), id.to_owned());
+    let deletion = ScheduleDeletion {
+        tenant: asker.tenant.clone(),
+        id: id.to_owned(),
+        bound_to: asker.bound_to().map(<[String]>::to_vec),
+        expected,
+    };
     let (held, attempt) = (app.clone(), attempt.clone());
-    app.db
-        .write(move |tx| Box::pin(async move { remove(tx, &held, (tenant, id), &expected, &attempt).await }))
-        .await
+    app.db.write(move |tx| Box::pin(async move { remove(tx, &held, &deletion, &attempt).await })).await
+}
+
+/// A deletion of a schedule as it was sent.
+#[derive(Clone)]
+struct ScheduleDeletion {
+    tenant: Tenant,
+    id: String,
+    /// As in `ScheduleChange`.
+    bound_to: Option<Vec<String>>,
+    expected: ExpectedEtag,
 }
 
 async fn remove(
     tx: &mut Tx,
     app: &App,
-    (tenant, id): (Tenant, String),
-    expected: &ExpectedEtag,
+    deletion: &ScheduleDeletion,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let mut row = table::lock(tx, &tenant, &id).await?.ok_or_else(|| not_found("schedule"))?;
+    let ScheduleDeletion { tenant, id, bound_to, expected } = deletion;
+    let mut row = table::lock(tx, tenant, id).await?.ok_or_else(|| not_found("schedule"))?;
+    ensure_own(tx, id, bound_to.as_deref()).await?;
     expected.check(&row.etag)?;
-    if let Some(event_type_id) = table::used_by(tx, &id).await? {
+    if let Some(event_type_id) = table::used_by(tx, id).await? {
         // Contract silent: the code. A schedule is no container, so not `not_empty`.
         let message = format!("the event type {event_type_id} uses this schedule; give it another one first");
         return Err(refuse(Code::InvalidState, message));
@@ -249,7 +339,7 @@ pub async fn ensure_exists(tx: &mut Tx, tenant: &Tenant, id: Option<&str>) -> Re
     let Some(id) = id else { return Ok(()) };
     match table::lock(tx, tenant, id).await? {
         Some(_) => Ok(()),
-        None => Err(fault("scheduleId", "must be the id of a schedule of this application")),
+        None => Err(unknown()),
     }
 }
 

@@ -12,14 +12,13 @@ use scheduling::interval::Interval;
 use scheduling::oracle::{self, Oracle};
 use scheduling::rules::Question;
 use serde_json::{Map, Value};
-use storage::scheduling::{bookings, meeting_events, meetings};
+use storage::scheduling::{meeting_events, meetings};
 
 use crate::app::App;
-use crate::bookings::change::Seat;
 use crate::bookings::engine_input::{self, HostBusyTimes};
 use crate::bookings::input::missing;
 use crate::bookings::links::{self, Bookable};
-use crate::bookings::{policy, rules, view};
+use crate::bookings::{list, policy, rules, view};
 use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
@@ -221,9 +220,11 @@ async fn moved(
 ) -> Result<MovedBooking> {
     let none = || not_found("booking of this event type");
     let reader = app.db.reader();
-    let found = bookings::find(reader, &asker.tenant, booking_id).await?;
-    let found = found.filter(|booking| booking.event_type_id == bookable.row.id);
-    let seat = Seat::read(found.ok_or_else(none)?)?;
+    let seat = match list::find(app, asker, booking_id).await {
+        Ok(seat) if seat.row.event_type_id == bookable.row.id => seat,
+        Err(e) if e.code() != Some(Code::NotFound) => return Err(e),
+        _ => return Err(none()),
+    };
     let meeting = meetings::find(reader, &seat.row.meeting_id).await?.ok_or_else(none)?;
     let mut moved = MovedBooking::default();
     if seat.is_alone_in(&meeting) {

@@ -97,10 +97,10 @@ fn check_no_show(seen: &Seat, body: &Booking, now: i64) -> Result<()> {
     }
     let guests = body.guests.iter().map(|guest| &guest.email);
     let invited: BTreeSet<String> =
-        guests.chain([&body.invitee.email]).map(|email| email.to_lowercase()).collect();
+        guests.chain([&body.invitee.email]).map(|email| ::mail::address::folded(email)).collect();
     let mut known = BTreeSet::new();
     for (n, email) in body.no_show.invitee_emails.iter().enumerate() {
-        let (field, folded) = (format!("noShow.inviteeEmails[{n}]"), email.to_lowercase());
+        let (field, folded) = (format!("noShow.inviteeEmails[{n}]"), ::mail::address::folded(email));
         if !invited.contains(&folded) {
             return Err(fault(&field, "must be the address of the invitee or of a guest"));
         }

@@ -72,6 +72,21 @@ fn event(row: &MeetingEventRow) -> Result<BookingEvent> {
     })
 }
 
+/// The ids of all connections that a booking names as it is printed: its hosts', its organizer's, and those that have its event. Some come twice.
+pub fn accounts_of_booking<'a>(
+    body: &'a Booking,
+    events: &'a [MeetingEventRow],
+) -> impl Iterator<Item = &'a String> {
+    let events = events.iter().map(|event| &event.connection_id);
+    body.host_ids.iter().chain(&body.organizer_connection_id).chain(events)
+}
+
+/// The ids of all connections that an event type acts on: its hosts', and the one that it mails from.
+pub fn accounts_of_event_type(body: &EventType) -> impl Iterator<Item = &String> {
+    let hosts = body.hosts.iter().map(|host| &host.connection_id);
+    hosts.chain(&body.notifications.connection_id)
+}
+
 /// What lets a booking be checked before anything is read: the slot of an event type as it is now. It promises nothing.
 pub fn slot_token(keyring: &Keyring, row: &EventTypeRow, (start_ms, minutes): (i64, i64)) -> String {
     let slot = ("slot", &row.id, row.version, start_ms, minutes);

@@ -14,6 +14,7 @@ use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
 use storage::api_keys::{self, ApiKey, KeyKind};
+use storage::key_revocations::{self, KeyWebhooks};
 
 use crate::api::access::api_key;
 use crate::app;
@@ -92,6 +93,9 @@ pub struct Revoke {
     /// The key's id, as `keys list` shows it
     #[arg(value_name = "ID")]
     id: String,
+    /// Disable the key's webhooks, for a key that was stolen [default: they pass to a newer key with the same scopes and connections]
+    #[arg(long)]
+    disable_webhooks: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -240,9 +244,13 @@ impl Revoke {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.resolve()?).await?;
         let (id, now) = (self.id.clone(), Clock::system().now_ms());
+        let webhooks = if self.disable_webhooks { KeyWebhooks::End } else { KeyWebhooks::PassOn };
         let revoked = match db.check().await {
             Ok(()) => {
-                db.write(move |tx| Box::pin(async move { api_keys::revoke_any(tx, &id, now).await })).await
+                let revoke = db.write(move |tx| {
+                    Box::pin(async move { key_revocations::revoke_any(tx, &id, webhooks, now).await })
+                });
+                revoke.await
             }
             Err(e) => Err(e),
         };

@@ -31,7 +31,7 @@ use crate::app::metrics::Metrics;
 
 /// Open connections at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;
-/// Open connections of one address at most, of a network of 64 bits with IPv6. Trusted proxies may have all: they bring many clients.
+/// Open connections of one address (`site`) at most. Trusted proxies may have all: they bring many clients.
 const MAX_CONNECTIONS_OF_ADDRESS: usize = 512;
 /// File descriptors that are not for clients: the database, connectors' connections, files.
 const OTHER_FILES: usize = 512;

@@ -36,7 +36,8 @@ pub fn bounded(mut account: Account) -> Result<Account, Error> {
     account.email = account.email.filter(|email| is_address(email));
     account.aliases.retain(|alias| is_address(alias));
     account.aliases.truncate(ALIASES);
-    account.time_zone = account.time_zone.filter(|zone| recurrence::zone(zone).is_ok());
+    let named = |zone: String| Some(recurrence::zone(&zone).ok()?.iana_name()?.to_owned());
+    account.time_zone = account.time_zone.and_then(named);
     account
         .provider_scopes
         .retain(|s| (1..=SCOPE).contains(&s.len()) && s.bytes().all(|b| b.is_ascii_graphic()));
@@ -116,6 +117,14 @@ mod tests {
             (kept.aliases, kept.provider_scopes),
             (vec!["a@b.test".to_owned()], vec!["mail".to_owned()])
         );
+        for (told, stored) in [
+            ("asia/kolkata", Some("Asia/Kolkata")),
+            ("W. Europe Standard Time", Some("Europe/Berlin")),
+            ("Etc/Unknown", None),
+        ] {
+            let answer = Account { time_zone: Some(told.into()), ..account() };
+            assert_eq!(bounded(answer).unwrap().time_zone.as_deref(), stored, "{told}");
+        }
         let name = kept.display_name.unwrap();
         assert!(name.starts_with("Ann[31mxxx") && name.chars().count() == NAME, "{name}");
         let many = Account { aliases: vec!["a@b.test".into(); 10_000], ..account() };

@@ -6,6 +6,7 @@ use base::error::{Code, Error, Refusal, Result};
 use base::tenant::Tenant;
 use model::wire::{Account, Connection as WireConnection};
 use runtime::{BadOrigin, Loaded, Manifest, Surface, Verb, check_origins};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::app::App;
@@ -18,6 +19,8 @@ use crate::connections::{account, call, refusal};
 const ROUNDS: usize = 4;
 
 /// An account that was found.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct CheckedAccount {
     pub account: Account,
     /// The given settings, what the connector wants back, and the origins that were accepted.

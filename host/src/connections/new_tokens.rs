@@ -71,6 +71,13 @@ pub async fn ask(app: &App, row: &Connection, given: &GivenCredentials) -> Resul
     Ok(NewTokens { given: renewed(given, &answer, now), granted, refresh_token_expires_at })
 }
 
+/// The refresh token of an answer that is of no other use, as it is stored: with the access token that was there. None: there is none.
+pub fn rotated(given: &GivenCredentials, failure: &TokenFailure) -> Option<NewTokens> {
+    let refresh_token = Some(failure.rotated.as_ref()?.secret().to_owned());
+    let given = GivenCredentials { refresh_token, ..given.clone() };
+    Some(NewTokens { given, granted: None, refresh_token_expires_at: None })
+}
+
 /// The origin of the authorization server that a connection's tokens are renewed at.
 pub async fn origin(app: &App, connection: &Connection) -> Result<String> {
     let provider = oauth::provider(app, &connection.tenant, &connection.provider).await?;
@@ -122,19 +129,33 @@ fn renewed(old: &GivenCredentials, answer: &TokenAnswer, now: i64) -> GivenCrede
     }
 }
 
+/// The rows that are written with new tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StoreExtent {
+    /// The tokens, their entry in the log, and the job of the next renewal.
+    Whole,
+    /// The tokens.
+    TokensAlone,
+}
+
 /// Stores new tokens in the place of those of `row`, and returns them. None: the row has others by now, or is gone, and these are dropped.
-/// While the database fails, it is tried again for as long as the process lives: tokens that are not stored are lost.
+/// While the database fails, it is tried again for as long as the process lives: tokens that are not stored are lost. Where the log or the
+/// job is what fails, the tokens are stored without them, and the next renewal is one on use.
 pub async fn store(
     app: &App,
     row: &Connection,
     state: &RefreshState,
     new: NewTokens,
+    extent: StoreExtent,
 ) -> Result<Option<Tokens>> {
     let place = credentials::place(&row.id, &row.tenant);
     let sealed = app.keyring.seal(&place, serde_json::to_string(&new.given)?.as_bytes())?;
     let (mut wait, mut failures) = (FIRST_WAIT, 0_u32);
     loop {
-        let e = match write(app, row, state.grant.clone(), new.clone(), sealed.clone()).await {
+        // The first failure may pass. After it every other attempt is for the tokens alone.
+        let is_pressing = failures > 1 && failures.is_multiple_of(2);
+        let extent = if is_pressing { StoreExtent::TokensAlone } else { extent };
+        let e = match write(app, row, state.grant.clone(), new.clone(), sealed.clone(), extent).await {
             Ok(is_stored) => {
                 app.opened.clear();
                 app.metrics.count_renewal("stored");
@@ -160,6 +181,7 @@ async fn write(
     grant: Option<Grant>,
     new: NewTokens,
     sealed: String,
+    extent: StoreExtent,
 ) -> Result<bool> {
     let (app, held, row) = (app.clone(), app.clone(), row.clone());
     held.db
@@ -176,7 +198,7 @@ async fn write(
                 if lock.credentials_version != row.credentials_version {
                     return Ok(false);
                 }
-                update(tx, &app, &lock, &new, sealed).await?;
+                update(tx, &app, &lock, &new, sealed, extent).await?;
                 Ok::<_, Error>(true)
             })
         })
@@ -189,12 +211,14 @@ async fn update(
     lock: &ConnectionLock,
     new: &NewTokens,
     sealed: String,
+    extent: StoreExtent,
 ) -> Result<()> {
     let mut fresh = Connection::clone(lock);
     fresh.credentials = sealed;
     fresh.credentials_version += 1;
     fresh.token_expires_at = new.given.expires_at.map(Instant::as_millis);
-    fresh.last_refresh_at = Some(app.now());
+    // Where a refresh token alone is new, the access token is as old as it was.
+    fresh.last_refresh_at = Some(new.given.issued_at.map_or_else(|| app.now(), Instant::as_millis));
     fresh.last_refresh_error = None;
     if let Some(granted) = &new.granted {
         fresh.granted_scopes = granted.granted.clone();
@@ -204,6 +228,9 @@ async fn update(
     fresh.etag = view::etag(&fresh);
     table::update(tx, lock, &fresh).await?;
     columns::renewed(tx, lock, new.refresh_token_expires_at).await?;
+    if extent == StoreExtent::TokensAlone {
+        return Ok(());
+    }
     let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
     let body = view::json(app, &fresh, &states).to_string();
     let note = NewLogEntry::of_connection(&fresh, "token_refreshed", Some(body));

@@ -16,7 +16,7 @@ use storage::token_refresh::{Claim, RefreshState};
 use storage::{connections as table, token_refresh as columns};
 
 use crate::app::App;
-use crate::connections::new_tokens::{self, Tokens, is_renewable, renewal};
+use crate::connections::new_tokens::{self, StoreExtent, Tokens, is_renewable, renewal};
 use crate::connections::oauth::TokenFailure;
 use crate::connections::token_life::TokenLife;
 use crate::connections::{credentials, state};
@@ -120,12 +120,17 @@ async fn attempt(
         return Ok(None);
     }
     match new_tokens::ask(app, &row, &tokens.given).await {
-        Ok(new) => new_tokens::store(app, &row, &state, new).await.map_err(|e| internal(id, e)),
-        Err(failure) if ends_grant(failure.class) => {
-            app.metrics.count_renewal("reauthorize");
-            end(app, &row, &state, &failure).await
+        Ok(new) => {
+            let stored = new_tokens::store(app, &row, &state, new, StoreExtent::Whole).await;
+            stored.map_err(|e| internal(id, e))
         }
         Err(failure) => {
+            // Before anything else is done about it.
+            let Some(row) = keep_rotated(app, row, &state, &tokens, &failure).await? else { return Ok(None) };
+            if ends_grant(failure.class) {
+                app.metrics.count_renewal("reauthorize");
+                return end(app, &row, &state, &failure).await;
+            }
             let is_operators = failure.class == ErrorClass::Operator;
             app.metrics.count_renewal(if is_operators { "operator" } else { "retry" });
             let wait = block(app, &row, &state, &failure).await;
@@ -133,6 +138,21 @@ async fn attempt(
             old.map(Some).ok_or_else(|| unavailable(message, wait))
         }
     }
+}
+
+/// Stores the refresh token that came with tokens which cannot be used: the next renewal has to send it. Returns the row as it is after that;
+/// none: it has other credentials by now.
+async fn keep_rotated(
+    app: &App,
+    row: Connection,
+    state: &RefreshState,
+    tokens: &Tokens,
+    failure: &TokenFailure,
+) -> Result<Option<Connection>, CredentialsError> {
+    let Some(new) = new_tokens::rotated(&tokens.given, failure) else { return Ok(Some(row)) };
+    let stored = new_tokens::store(app, &row, state, new, StoreExtent::TokensAlone).await;
+    let stored = stored.map_err(|e| internal(&row.id, e))?;
+    Ok(stored.map(|stored| Connection { credentials_version: stored.version, ..row }))
 }
 
 /// What the API's user is told while there are no tokens.
@@ -271,9 +291,12 @@ async fn block(app: &App, row: &Connection, state: &RefreshState, failure: &Toke
 /// How long to wait after a failure, ms. `failures`: how many there were before it.
 fn wait_ms(failure: &TokenFailure, failures: i64) -> i64 {
     let doubled = FIRST_WAIT_MS.saturating_mul(1 << failures.clamp(0, 20)).min(LONGEST_WAIT_MS);
-    match failure.class {
-        ErrorClass::Operator => OPERATOR_WAIT_MS,
-        _ => failure.retry_after_ms.map_or(doubled, |ms| ms.max(1_000)),
+    match (failure.class, failure.retry_after_ms) {
+        (ErrorClass::Operator, _) => OPERATOR_WAIT_MS,
+        (_, None) => doubled,
+        // At once, or at a time that is over by this host's clock: the waits grow all the same, from a second on.
+        (_, Some(0)) => doubled / (FIRST_WAIT_MS / 1_000),
+        (_, Some(ms)) => ms.max(1_000),
     }
 }
 
@@ -328,6 +351,8 @@ mod tests {
             (ErrorClass::Retry, None, i64::MAX, 900_000),
             (ErrorClass::Retry, Some(7_000), 3, 7_000),
             (ErrorClass::Retry, Some(0), 0, 1_000),
+            (ErrorClass::Retry, Some(0), 3, 8_000),
+            (ErrorClass::Retry, Some(0), i64::MAX, 30_000),
             (ErrorClass::Operator, Some(7_000), 0, 300_000),
         ] {
             assert_eq!(wait_ms(&failure(class, asked), failures), wanted, "{class:?} {asked:?} {failures}");

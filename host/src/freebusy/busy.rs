@@ -99,7 +99,7 @@ pub fn span(
 }
 
 /// Strongest first.
-const STRENGTHS: [ShowAs; 4] = [ShowAs::Oof, ShowAs::Busy, ShowAs::WorkingElsewhere, ShowAs::Tentative];
+const STRENGTHS: [ShowAs; 3] = [ShowAs::Oof, ShowAs::Busy, ShowAs::Tentative];
 
 /// Busy times without details, those that overlap or touch each other and show as the same joined into one, so that a crowded calendar costs
 /// no more than its time has parts. A series that cannot be expanded stays by itself, for its warning.
@@ -203,10 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn free_cancelled_and_declined_events_leave_the_time_free() {
+    fn events_that_show_as_free_or_elsewhere_or_are_off_leave_the_time_free() {
         assert_eq!(shown(&event(), &rules()), Some(ShowAs::Busy));
         assert_eq!(shown(&Event { show_as: ShowAs::Oof, ..event() }, &rules()), Some(ShowAs::Oof));
         assert_eq!(shown(&Event { show_as: ShowAs::Free, ..event() }, &rules()), None);
+        let elsewhere = Event { show_as: ShowAs::WorkingElsewhere, ..event() };
+        assert_eq!(shown(&elsewhere, &rules()), None);
+        let maybe = Event { my_response: Some(ResponseStatus::Tentative), ..elsewhere };
+        assert_eq!(shown(&maybe, &rules()), None, "wherever, and however likely");
         assert_eq!(shown(&Event { status: EventStatus::Cancelled, ..event() }, &rules()), None);
         assert_eq!(shown(&Event { my_response: Some(ResponseStatus::Declined), ..event() }, &rules()), None);
         let declined =
@@ -332,7 +336,7 @@ mod tests {
         /// Compared with the plain definition: each minute shows the strongest that it has, and equal neighbours are one.
         #[test]
         fn merging_is_what_each_minute_shows(
-            found in prop::collection::vec((0_i64..200, 0_i64..30, 0_usize..4), 0..60),
+            found in prop::collection::vec((0_i64..200, 0_i64..30, 0..STRENGTHS.len()), 0..60),
             (from, length) in (0_i64..150, 1_i64..100),
         ) {
             let all: Vec<BusyStretch> =

@@ -339,9 +339,9 @@ async fn from_provider(
 fn of_interval(busy: &BusyInterval, tentative_as_busy: bool) -> Option<BusyStretch> {
     use model::calendar::ShowAs;
     let counts = match busy.show_as {
-        ShowAs::Free => false,
+        ShowAs::Free | ShowAs::WorkingElsewhere => false,
         ShowAs::Tentative => tentative_as_busy,
-        ShowAs::Busy | ShowAs::Oof | ShowAs::WorkingElsewhere => true,
+        ShowAs::Busy | ShowAs::Oof => true,
     };
     let at = Interval::new(busy.start.as_millis(), busy.end.as_millis());
     counts.then_some(BusyStretch { at, show_as: busy.show_as, event_id: None, title: None, unexpanded: None })

@@ -27,6 +27,11 @@ impl CopyLocation {
     pub(crate) fn is_read(&self) -> bool {
         matches!(self.origin, Origin::Provider | Origin::Backfill)
     }
+
+    /// The inside of a collection that lies there.
+    pub fn contents_of(&self, collection_id: &str) -> CopyLocation {
+        CopyLocation { kind: self.kind.contents(), parent_id: collection_id.to_owned(), ..self.clone() }
+    }
 }
 
 /// What one item went through.

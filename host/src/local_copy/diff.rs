@@ -201,7 +201,7 @@ fn has_returned(one: &ItemChange<'_>) -> bool {
     let is_it =
         |before: &Locked<'_, Item>| before.deleted_at.is_some() && before.fingerprint == one.item.fingerprint;
     one.change == ChangeKind::Created
-        && one.item.fingerprint.is_some()
+        && (one.item.fingerprint.is_some() || one.kind.is_collection())
         && one.before.as_ref().is_some_and(is_it)
 }
 

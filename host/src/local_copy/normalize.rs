@@ -139,8 +139,17 @@ fn fingerprint(
     };
     let inner = item.external_id.strip_prefix(source_id)?;
     let instance = content.recurrence_id.as_deref().unwrap_or_default();
-    let print = format!("{}:{instance}{inner}\n{}", kind.as_str(), uid.filter(|uid| !uid.is_empty())?);
-    (print.len() <= MAX_FINGERPRINT && !print.contains('\0')).then_some(print)
+    joined_fingerprint(kind, instance, inner, uid?)
+}
+
+/// The fingerprint of an event that is no instance of a series, by its iCalendar UID.
+pub fn event_fingerprint(i_cal_uid: &str) -> Option<String> {
+    joined_fingerprint(ResourceKind::Event, "", "", i_cal_uid)
+}
+
+fn joined_fingerprint(kind: ResourceKind, instance: &str, inner: &str, uid: &str) -> Option<String> {
+    let print = format!("{}:{instance}{inner}\n{uid}", kind.as_str());
+    (!uid.is_empty() && print.len() <= MAX_FINGERPRINT && !print.contains('\0')).then_some(print)
 }
 
 /// Events are named by nobody.
@@ -247,5 +256,22 @@ mod tests {
         assert_eq!((prepared.source_id.as_str(), prepared.provider_etag.as_deref()), ("a", Some("1")));
         assert_eq!(prepared.error.expect("an error").0, "unreadable");
         assert!(!prepared.deleted, "what was read of it earlier stays");
+    }
+
+    #[test]
+    fn an_event_is_found_by_its_uid_whatever_its_name() {
+        for name in ["a", "/cal/b.ics"] {
+            let body = serde_json::json!({
+                "iCalUid": "u@example.org", "timeZone": "UTC",
+                "start": "2026-03-02T10:00:00Z", "end": "2026-03-02T11:00:00Z",
+            });
+            let body = JsonText::of(&body).unwrap();
+            let item = wire::Item { external_id: name.into(), body, ..wire::Item::default() };
+            let source = Source { external_id: name.into(), items: vec![item], ..Source::default() };
+            let all = prepared(ResourceKind::Event, vec![source]);
+            assert!(all[0].error.is_none());
+            assert_eq!(all[0].items[0].fingerprint, event_fingerprint("u@example.org"));
+        }
+        assert_eq!(event_fingerprint(""), None);
     }
 }

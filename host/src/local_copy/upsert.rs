@@ -9,9 +9,11 @@ use storage::Tx;
 use storage::items::{self, Item};
 use storage::locked::{ConnectionLock, Locked};
 use storage::scheduling::meeting_events;
+use storage::sync_states::{self, ScopeKey};
 
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry};
+use crate::app::freshness::scope_name;
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{
     ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange, Upserted, etag,
@@ -90,6 +92,48 @@ pub async fn remove_sources(
     gone: &[String],
     as_of: i64,
 ) -> Result<Upserted> {
+    let all = deletions(tx, app, lock, place, gone, as_of).await?;
+    let last = write(tx, app, (lock, place), all.changed).await?;
+    Ok(Upserted { last, superseded: all.superseded })
+}
+
+/// Deletes records inside of a collection that is gone, and forgets how far it was read: a collection that comes back under its id is read
+/// from the beginning, and until then nothing is known of its contents.
+pub async fn remove_contents(
+    tx: &mut Tx,
+    app: &App,
+    lock: &ConnectionLock,
+    inside: &CopyLocation,
+    source_ids: &[String],
+) -> Result<Option<i64>> {
+    let all = deletions(tx, app, lock, inside, source_ids, i64::MAX).await?;
+    let last = write_rows(tx, app, lock, inside, all.changed).await?;
+    // After the log, because it wakes jobs: see `LockRank`.
+    sync_states::forget_contents(tx, lock, scope_of(inside), app.now()).await?;
+    let ScopeKey { connection_id, surface, scope_id } = scope_of(inside);
+    let (held, name) = (app.clone(), scope_name(connection_id, surface, scope_id));
+    tx.after_commit(move || held.freshness.forget(&name));
+    Ok(last)
+}
+
+/// The sync state of the records that lie there.
+fn scope_of(place: &CopyLocation) -> ScopeKey<'_> {
+    ScopeKey {
+        connection_id: &place.connection_id,
+        surface: place.kind.surface().as_str(),
+        scope_id: &place.parent_id,
+    }
+}
+
+/// The deletions of everything that was read from these sources.
+async fn deletions<'l>(
+    tx: &mut Tx,
+    app: &App,
+    lock: &'l ConnectionLock,
+    place: &CopyLocation,
+    gone: &[String],
+    as_of: i64,
+) -> Result<Differences<'l>> {
     let mut all = Differences::default();
     for source_id in gone {
         let source = NormalizedRecord::gone(source_id);
@@ -102,8 +146,7 @@ pub async fn remove_sources(
             false => all.extend(of_source),
         }
     }
-    let last = write(tx, app, (lock, place), all.changed).await?;
-    Ok(Upserted { last, superseded: all.superseded })
+    Ok(all)
 }
 
 /// Writes what nobody sees. A write of ours is given a sequence of its own, without a line in the log, so that a page which was read
@@ -154,17 +197,51 @@ async fn keep_departed(
     item: &Item,
 ) -> Result<()> {
     let is_kept = place.is_read() && !place.kind.is_mail() && before.deleted_at.is_none();
-    let has_any = before.fingerprint.is_some() && before.metadata != "{}";
+    let is_found_again = before.fingerprint.is_some() || place.kind.is_collection();
+    let has_any = is_found_again && before.metadata != "{}";
     match item.deleted_at.filter(|_| is_kept && has_any) {
         Some(left_at) => Ok(items::depart(tx, before, left_at).await?),
         None => Ok(()),
     }
 }
 
+/// Writes changes. The contents of collections that are gone go with them, and collections that are back are read again.
 async fn write(
     tx: &mut Tx,
     app: &App,
     (lock, place): (&ConnectionLock, &CopyLocation),
+    changed: Vec<ItemChange<'_>>,
+) -> Result<Option<i64>> {
+    if !place.kind.is_collection() {
+        return write_rows(tx, app, lock, place, changed).await;
+    }
+    let known = |change: ChangeKind| -> Vec<String> {
+        let of_kind = changed.iter().filter(|one| one.change == change && one.before.is_some());
+        of_kind.map(|one| one.item.id.clone()).collect()
+    };
+    let (gone, returned) = (known(ChangeKind::Deleted), known(ChangeKind::Created));
+    let mut last = write_rows(tx, app, lock, place, changed).await?;
+    for id in &returned {
+        let inside = place.contents_of(id);
+        let of = scope_of(&inside);
+        // Contacts are followed with all of their books.
+        let followed = if place.kind == ResourceKind::ContactBook { scope_of(place) } else { of };
+        sync_states::resume_contents(tx, lock, of, followed, app.now()).await?;
+    }
+    for id in &gone {
+        let inside = place.contents_of(id);
+        let family = inside.kind.family();
+        let sources = items::live_sources(&mut *tx, &place.connection_id, family, id).await?;
+        last = remove_contents(tx, app, lock, &inside, &sources).await?.or(last);
+    }
+    Ok(last)
+}
+
+async fn write_rows(
+    tx: &mut Tx,
+    app: &App,
+    lock: &ConnectionLock,
+    place: &CopyLocation,
     changed: Vec<ItemChange<'_>>,
 ) -> Result<Option<i64>> {
     if changed.is_empty() {
@@ -229,6 +306,7 @@ fn note(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
     let is_gone = changed.change == ChangeKind::Deleted;
     NewLogEntry {
         connection_id: Some(place.connection_id.clone()),
+        account_ids: None,
         entry_type: format!("{}.{told}", kind.resource_type()),
         change_type: word,
         resource_type: kind.resource_type(),

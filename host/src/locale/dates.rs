@@ -40,21 +40,35 @@ pub fn local(at: Instant, zone: &Zone) -> Local {
     }
 }
 
+/// A moment by a clock of 24 hours, with the offset of its zone: where clocks are set back a time of the day comes twice.
+pub fn moment(at: Instant, zone: &Zone, language: Language) -> String {
+    let local = local(at, zone);
+    format!("{}{} {} (UTC{})", day(local.date, language), comma(language), local.clock, local.offset)
+}
+
+fn comma(language: Language) -> &'static str {
+    if language == Language::Arabic { "،" } else { "," }
+}
+
 /// From when until when by a clock of 24 hours, with the zone and its offset.
 pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language) -> String {
     span_by((start, end), zone, language, Hours::TwentyFour)
 }
 
-/// From when until when by this clock, with the zone and its offset.
+/// From when until when by this clock, with the zone and its offset. Where clocks change in between, each time has an offset of its own.
 pub fn span_by((start, end): (Instant, Instant), zone: &Zone, language: Language, hours: Hours) -> String {
     let (from, to) = (local(start, zone), local(end, zone));
     let (from_clock, to_clock) = (clock(&from, language, hours), clock(&to, language, hours));
-    let comma = if language == Language::Arabic { "،" } else { "," };
+    let comma = comma(language);
     let end = match from.date == to.date {
         true => to_clock,
         false => format!("{}{comma} {to_clock}", day(to.date, language)),
     };
     let day = day(from.date, language);
+    if from.offset != to.offset {
+        let (before, after) = (&from.offset, &to.offset);
+        return format!("{day}{comma} {from_clock} (UTC{before})–{end} (UTC{after}){comma} {}", zone.name);
+    }
     format!("{day}{comma} {from_clock}–{end} ({}{comma} UTC{})", zone.name, from.offset)
 }
 
@@ -293,6 +307,52 @@ mod tests {
             [Language::English, Language::Spanish, Language::Japanese].map(|l| short_weekdays(l)[3].clone());
         assert_eq!(short, ["We", "ju", "水"]);
         assert_eq!(short_weekdays(Language::Arabic)[0], "س");
+    }
+
+    #[test]
+    fn a_meeting_over_a_change_of_clocks_names_both_offsets() {
+        let at = |text: &str| text.parse::<Instant>().unwrap();
+        for (zone, start, end, language, told) in [
+            (
+                "Europe/Berlin",
+                "2026-10-25T00:45:00Z",
+                "2026-10-25T01:15:00Z",
+                Language::English,
+                "Sunday, 25 October 2026, 02:45 (UTC+02:00)–02:15 (UTC+01:00), Europe/Berlin",
+            ),
+            (
+                "Europe/Berlin",
+                "2026-03-29T00:30:00Z",
+                "2026-03-29T01:30:00Z",
+                Language::German,
+                "Sonntag, 29. März 2026, 01:30 (UTC+01:00)–03:30 (UTC+02:00), Europe/Berlin",
+            ),
+            (
+                "Australia/Lord_Howe",
+                "2026-04-04T14:45:00Z",
+                "2026-04-04T15:15:00Z",
+                Language::English,
+                "Sunday, 5 April 2026, 01:45 (UTC+11:00)–01:45 (UTC+10:30), Australia/Lord_Howe",
+            ),
+            // Both times in the hour that comes twice are told apart by the one offset that they have.
+            (
+                "Europe/Berlin",
+                "2026-10-25T01:15:00Z",
+                "2026-10-25T01:45:00Z",
+                Language::English,
+                "Sunday, 25 October 2026, 02:15–02:45 (Europe/Berlin, UTC+01:00)",
+            ),
+        ] {
+            let zone = Zone::named(zone).unwrap();
+            assert_eq!(span(at(start), at(end), &zone, language), told);
+        }
+        let zone = Zone::named("Europe/Berlin").unwrap();
+        let twice = ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"]
+            .map(|text| moment(at(text), &zone, Language::French));
+        assert_eq!(
+            twice,
+            ["dimanche 25 octobre 2026, 02:30 (UTC+02:00)", "dimanche 25 octobre 2026, 02:30 (UTC+01:00)"]
+        );
     }
 
     #[test]

@@ -73,6 +73,7 @@ pub fn note(watch: &Watch) -> Option<NewLogEntry> {
     });
     Some(NewLogEntry {
         connection_id: Some(watch.connection_id.clone()),
+        account_ids: None,
         entry_type: format!("calendar.watch.{}", watch.status.as_str()),
         change_type: "state",
         resource_type: "calendar.watch",

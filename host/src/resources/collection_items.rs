@@ -3,7 +3,7 @@
 
 use base::error::{Code, Error, Result, invalid, not_found};
 use base::input::merge_patch;
-use base::input::validate::fault;
+use base::input::validate::{self, fault};
 use model::Instant;
 use model::resource::Body;
 use model::wire::{ItemDelete, ItemWrite, Mutated};
@@ -89,6 +89,7 @@ pub async fn create<T: CollectionItem>(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     own_connection(&mut input, opened)?;
+    validate::canonical_zone(&mut input, "timeZone");
     let mut write = merge_patch::over(&T::default(), &Value::Null, input, &[])?;
     write.body.complete(None, &mut write.changed, (app.clock.now(), &opened.zone))?;
     let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
@@ -114,11 +115,12 @@ pub async fn update<T: CollectionItem>(
     app: &App,
     asker: &RequestContext,
     (opened, id): (&OpenCollection, &str),
-    input: Map<String, Value>,
+    mut input: Map<String, Value>,
     manner: WriteOptions,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("item:{id}")).await;
+    validate::canonical_zone(&mut input, "timeZone");
     let item = current(app, asker, (opened, T::KIND, id), attempt.resumed).await?;
     let before: T = serde_json::from_str(&item.body)?;
     let printed: Value = serde_json::from_str(&render::item(&item, &[], true))?;

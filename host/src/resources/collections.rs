@@ -163,6 +163,7 @@ pub async fn open_to_read(
     asker: &RequestContext,
     (kind, id): (ResourceKind, &str),
 ) -> Result<Arc<(Connection, Item)>> {
+    asker.ensure_scope(kind.read_scope())?;
     let name = format!("{}/{id}", asker.tenant.application_id);
     let now = app.now();
     if let Some(found) =
@@ -212,6 +213,7 @@ pub async fn create<C: Collection>(
         _ => return Err(invalid(Code::MissingField, "connectionId", "connectionId is required")),
     };
     let connection = asker.connection(app, &connection_id, C::KIND.write_scope()).await?;
+    validate::canonical_zone(&mut input, "timeZone");
     let write = merge_patch::over(&C::default(), &Value::Null, input, &[])?;
     valid(&write.body)?;
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
@@ -251,6 +253,7 @@ pub async fn update<C: Collection>(
     if C::KIND == ResourceKind::Calendar && input.get("watch").is_some_and(is_watch) {
         input.remove("watch");
     }
+    validate::canonical_zone(&mut input, "timeZone");
     let printed = collection_counts::printed(app, app.db.reader(), &asker.tenant, &item, &[], false).await?;
     let write = merge_patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
     valid(&write.body)?;
@@ -325,7 +328,6 @@ pub async fn delete(
         .write(move |tx| {
             Box::pin(async move {
                 let lock = crate::local_copy::change::lock(tx, &place).await?;
-                page::remove_contents_of(tx, &app, (&lock, &place), &item.id).await?;
                 let source = std::slice::from_ref(&item.source_id);
                 upsert::remove_sources(tx, &app, (&lock, &place), source, i64::MAX).await?;
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;

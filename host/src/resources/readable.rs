@@ -20,6 +20,7 @@ pub async fn readable_connections(
     asker: &RequestContext,
     kind: ResourceKind,
 ) -> Result<Vec<Connection>> {
+    asker.ensure_scope(kind.read_scope())?;
     let mut found = Vec::new();
     let mut after = String::new();
     loop {

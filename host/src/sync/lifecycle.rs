@@ -86,6 +86,7 @@ pub fn started(known: &SyncState, backfill_since: Option<i64>, now: i64) -> Sync
 pub fn note(state: &SyncState, word: &str, printed: String) -> NewLogEntry {
     NewLogEntry {
         connection_id: Some(state.connection_id.clone()),
+        account_ids: None,
         entry_type: format!("sync.{word}"),
         change_type: "state",
         resource_type: "sync",

@@ -234,8 +234,11 @@ async fn pull(app: &App, connection: &Connection, scope: &SyncScope, since: i64)
         }
         if let Some(claimed) = ClaimedPull::take(app, connection, scope).await? {
             (tries, waited) = (tries + 1, true);
-            if read(app, connection, scope, claimed).await? {
-                return Ok(DataAge::provider(Some(app.freshness.get(&name).unwrap_or(since))));
+            let is_read = read(app, connection, scope, claimed).await?;
+            let read_at = app.freshness.get(&name);
+            // Forgotten while it was read, as where its collection was gone for a moment: then it is read again.
+            if is_read && (read_at.is_some() || tries >= TRIES) {
+                return Ok(DataAge::provider(Some(read_at.unwrap_or(since))));
             }
             if tries >= TRIES {
                 return Err(refuse(

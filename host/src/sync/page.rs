@@ -5,10 +5,12 @@ use std::collections::HashSet;
 use base::error::{Error, Result};
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
+use storage::scheduling::meeting_events;
 use storage::sync_states::SyncState;
 use storage::{Tx, items, sync_states as table};
 
 use crate::app::App;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{CopyLocation, Upserted};
 use crate::local_copy::isolate::apply_isolated;
 use crate::local_copy::mail::source_names::is_only_here;
@@ -53,6 +55,7 @@ pub async fn write_page(
     if stored.as_ref().is_some_and(|stored| stored.generation != began_in) {
         return Ok(None);
     }
+    let is_back = !page.more && stored.as_ref().is_some_and(|stored| stored.is_return);
     let is_failing = stored.is_some_and(|stored| stored.followed && stored.last_error.is_some());
     let applied = match how.mode {
         Mode::Whole => upsert::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
@@ -97,6 +100,9 @@ pub async fn write_page(
         let progress = format!("{{\"seen\":{}}}", state.seen);
         jobs::check_fence(tx, job, Some(&progress), app.now()).await?;
     }
+    if is_back && place.kind == ResourceKind::Event {
+        meeting_events::calendar_returned(tx, &place.tenant, &place.parent_id, app.now()).await?;
+    }
     if is_failing && !page.more {
         // Its job may be put off for long.
         let job = pull_job_of(&lock, &state.surface, &state.scope_id);
@@ -125,29 +131,7 @@ async fn sweep(
     let inside = (place.kind.family(), place.parent_id.as_str());
     let mut gone = items::unseen_sources(&mut *tx, &lock.id, inside, scan.generation).await?;
     gone.retain(|source_id| !is_only_here(source_id));
-    let mut removed = upsert::remove_sources(tx, app, (lock, place), &gone, scan.since).await?;
-    gone.retain(|id| !removed.superseded.sources.contains(id));
-    if place.kind.is_collection() {
-        removed.last = remove_contents(tx, app, (lock, place), &gone).await?.or(removed.last);
-    }
-    Ok(removed)
-}
-
-/// What was in collections that are gone.
-async fn remove_contents(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    gone: &[String],
-) -> Result<Option<i64>> {
-    let mut last = None;
-    for source_id in gone {
-        let collections = items::lock_of_source(tx, lock, place.kind.family(), "", source_id).await?;
-        for collection in collections {
-            last = remove_contents_of(tx, app, (lock, place), &collection.id).await?.or(last);
-        }
-    }
-    Ok(last)
+    upsert::remove_sources(tx, app, (lock, place), &gone, scan.since).await
 }
 
 /// Sources of which one transaction makes tombstones.
@@ -176,7 +160,7 @@ pub async fn sweep_ahead(
             }
         }
     }
-    sweep_sources(app, place, (&gone, scan.since), job).await
+    sweep_sources(app, place, &gone, SweepReason::Unseen { since: scan.since }, job).await
 }
 
 /// The same for what is in a collection, which lies in `place`.
@@ -190,17 +174,26 @@ async fn sweep_collection(
     collection_id: &str,
     job: Option<&Job>,
 ) -> Result<()> {
-    let kind = place.kind.contents();
-    let inside = CopyLocation { kind, parent_id: collection_id.to_owned(), ..place.clone() };
-    let reader = app.db.reader();
-    let sources = items::live_sources(reader, &place.connection_id, kind.family(), collection_id).await?;
-    sweep_sources(app, &inside, (&sources, i64::MAX), job).await
+    let inside = place.contents_of(collection_id);
+    let (reader, family) = (app.db.reader(), inside.kind.family());
+    let sources = items::live_sources(reader, &place.connection_id, family, collection_id).await?;
+    sweep_sources(app, &inside, &sources, SweepReason::Collection, job).await
+}
+
+/// Why records are deleted in steps.
+#[derive(Clone, Copy)]
+enum SweepReason {
+    /// No page of a scan named them, which began when this was the log's last sequence.
+    Unseen { since: i64 },
+    /// Their collection is gone.
+    Collection,
 }
 
 async fn sweep_sources(
     app: &App,
     place: &CopyLocation,
-    (gone, as_of): (&[String], i64),
+    gone: &[String],
+    reason: SweepReason,
     job: Option<&Job>,
 ) -> Result<()> {
     if gone.len() <= SWEPT {
@@ -211,7 +204,15 @@ async fn sweep_sources(
         let removed = app.db.write(move |tx| {
             Box::pin(async move {
                 let lock = crate::local_copy::change::lock(tx, &place).await?;
-                upsert::remove_sources(tx, &held, (&lock, &place), &some, as_of).await?;
+                match reason {
+                    SweepReason::Unseen { since } => {
+                        upsert::remove_sources(tx, &held, (&lock, &place), &some, since).await?;
+                    }
+                    // Each step forgets the cursor: none of them may be the last.
+                    SweepReason::Collection => {
+                        upsert::remove_contents(tx, &held, &lock, &place, &some).await?;
+                    }
+                }
                 if let Some(job) = &job {
                     jobs::check_fence(tx, job, Some("{}"), held.now()).await?;
                 }
@@ -221,17 +222,4 @@ async fn sweep_sources(
         removed.await?;
     }
     Ok(())
-}
-
-/// Makes tombstones of everything in a collection, which lies in `place`.
-pub async fn remove_contents_of(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    collection_id: &str,
-) -> Result<Option<i64>> {
-    let kind = place.kind.contents();
-    let inside = CopyLocation { kind, parent_id: collection_id.to_owned(), ..place.clone() };
-    let sources = items::live_sources(&mut *tx, &place.connection_id, kind.family(), collection_id).await?;
-    Ok(upsert::remove_sources(tx, app, (lock, &inside), &sources, i64::MAX).await?.last)
 }

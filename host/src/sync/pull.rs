@@ -74,6 +74,7 @@ pub async fn run(
     scope: &SyncScope,
     by: PullLimits<'_>,
 ) -> Result<PullEnd> {
+    let mark = app.freshness.mark();
     let mut state = state(app, connection, scope).await?;
     let was_well_at = state.last_success_at.filter(|_| state.status == "caught_up");
     // What is read shows the provider as it was from here on, not as it is at the end.
@@ -96,7 +97,7 @@ pub async fn run(
     };
     match pull.read_to_the_end(&mut state).await {
         Ok(PullEnd::CaughtUp) => {
-            app.freshness.set(&scope.lock_name(connection), began, state.generation);
+            app.freshness.set_since(mark, &scope.lock_name(connection), began, state.generation);
             pull.read_superseded(&mut state).await?;
             pull.retry_unreadable(&state).await?;
             Ok(PullEnd::CaughtUp)

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use storage::connections::Connection;
 use storage::items::Item;
 
+use crate::app::freshness::scope_name;
 use crate::app::resource_kind::ResourceKind;
 
 /// What is needed of a collection's body, whatever its kind, on the path of every read.
@@ -64,6 +65,6 @@ impl SyncScope {
 
     /// The name under which pulls of this scope exclude each other.
     pub fn lock_name(&self, connection: &Connection) -> String {
-        format!("pull:{}:{}:{}", connection.id, self.surface(), self.scope_id)
+        scope_name(&connection.id, self.surface(), &self.scope_id)
     }
 }

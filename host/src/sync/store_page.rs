@@ -116,6 +116,7 @@ impl Pull<'_> {
         }
         if !page.more {
             next.covered_since = None;
+            next.is_return = false;
             next.status = "caught_up".to_owned();
             // The provider had it so when the pull began, which `pull::run` notes: what changed after that may not be on any of its pages.
             next.last_success_at = next.last_attempt_at.or_else(|| Some(app.now()));
@@ -128,7 +129,9 @@ impl Pull<'_> {
             // Nothing new: the time of the last look is only worth a write now and then.
             return Ok(true);
         }
-        let origin = if is_first { Origin::Backfill } else { Origin::Provider };
+        // Whoever was told that the contents of a collection are gone is told of those that are back.
+        let is_backfill = is_first && !state.is_return;
+        let origin = if is_backfill { Origin::Backfill } else { Origin::Provider };
         sweep_ahead(app, &self.place(origin), &page, self.by.job).await?;
         let is_written = self.write(state, origin, page, next).await?;
         app.coverage.tell(&self.scope.lock_name(self.connection));

@@ -14,7 +14,6 @@ use storage::{Tx, items, outbox, tracking as table};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::freshness::ReadTrace;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections;
 use crate::connections::request_context::RequestContext;
@@ -32,13 +31,7 @@ pub async fn read(app: &App, report: &Report) -> Result<Option<DeliveryReport>> 
     let Some(item) = found else { return Ok(None) };
     let connection = connections::find(app, &report.tenant, &report.connection_id).await?;
     connections::usable(&connection)?;
-    let asker = RequestContext {
-        tenant: report.tenant.clone(),
-        connection_ids: Vec::new(),
-        request_id: "report".to_owned(),
-        no_cache: false,
-        reading: ReadTrace::default(),
-    };
+    let asker = RequestContext::for_service(&report.tenant, &connection.id, "report".to_owned());
     let blob = crate::writes::provider_records::raw(app, &asker, &connection, &item).await?;
     let size = usize::try_from(blob.size().min(MAX_REPORT)).unwrap_or(0);
     let bytes = blob.read(0, size).map_err(anyhow::Error::from)?;

@@ -73,10 +73,7 @@ impl OpenSubscription {
 
     /// Whether its owner wants to be told of this.
     fn wants(&self, entry: &Entry) -> bool {
-        let connection_id = entry.connection_id.as_deref();
-        let mut takers =
-            self.matcher.matching(&entry.entry_type, connection_id, &entry.origin, &entry.resource_id);
-        takers.next().is_some()
+        self.matcher.matching(entry.into()).next().is_some()
     }
 }
 
@@ -105,7 +102,8 @@ pub enum AttemptOutcome {
     /// Nothing was sent, and the delivery is discarded: the log does not have the event any more, or the subscription does not want it any
     /// more.
     Dropped,
-    /// Nothing was sent, and the delivery is as it was: the subscription was changed, paused, disabled or deleted since it was opened.
+    /// Nothing was sent, and the delivery is as it was: the subscription was changed, paused, disabled or deleted since it was opened, or its
+    /// key has ended.
     Superseded,
     /// Nothing was sent, and the delivery is as it was: the bodies that are under way leave no room for this one.
     Parked,
@@ -116,7 +114,8 @@ pub enum AttemptOutcome {
 pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -> Result<AttemptRecord> {
     let (reader, tenant) = (app.db.reader(), &to.endpoint.tenant);
     let found = deliveries::standing_at(reader, (tenant, &to.id), delivery.sequence).await?;
-    let Some((_, bytes)) = found.filter(|(standing, _)| to.is_as(standing)) else {
+    let may_be_sent = |standing: &Standing| to.is_as(standing) && !standing.has_ended(app.now());
+    let Some((_, bytes)) = found.filter(|(standing, _)| may_be_sent(standing)) else {
         return Ok(AttemptRecord { delivery, outcome: AttemptOutcome::Superseded });
     };
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);

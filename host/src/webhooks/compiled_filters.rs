@@ -104,6 +104,7 @@ fn bytes_of(wanted: &[SubscriptionFilter]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::webhooks::event_head::EventHead;
 
     fn wanted(id: &str, event_type: &str) -> Vec<SubscriptionFilter> {
         let families = vec!["calendar".to_owned()];
@@ -116,7 +117,14 @@ mod tests {
     }
 
     fn takers(matcher: &Matcher) -> Vec<&str> {
-        matcher.matching("calendar.event.created", None, "api", "evt_1").collect()
+        let created = EventHead {
+            kind: "calendar.event.created",
+            connection_id: None,
+            account_ids: None,
+            origin: "api",
+            resource_id: "evt_1",
+        };
+        matcher.matching(created).collect()
     }
 
     #[test]

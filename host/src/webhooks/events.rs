@@ -14,6 +14,7 @@ use storage::{connections, sql};
 use crate::app::App;
 use crate::app::event_log::check_position;
 use crate::app::page_cache::PageBudget;
+use crate::webhooks::event_head::EventHead;
 use crate::webhooks::notification_types::{self, Matcher, SubscriptionFilter};
 use crate::webhooks::{input, payload};
 
@@ -94,9 +95,7 @@ impl EventLogFilter {
 
     /// Whether the client is shown this event.
     pub fn admits(&self, line: &Light) -> bool {
-        let connection_id = line.connection_id.as_deref();
-        let mut takers = self.0.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id);
-        takers.next().is_some()
+        self.0.matching(line.into()).next().is_some()
     }
 }
 
@@ -253,9 +252,9 @@ pub async fn find(app: &App, key: &ApiKey, id: &str) -> Result<Bytes> {
 /// By the scopes of the key, and the connections that it is bound to.
 fn may_read(key: &ApiKey, entry: &Entry) -> bool {
     let family = notification_types::family_of(&entry.entry_type);
-    let is_of_its_own = || entry.connection_id.as_ref().is_some_and(|id| key.connection_ids.contains(id));
+    let is_own = |id: &str| key.connection_ids.iter().any(|own| own == id);
     family.is_some_and(|family| scopes::holds(&key.scopes, family.read_scope()))
-        && (key.connection_ids.is_empty() || is_of_its_own())
+        && (key.connection_ids.is_empty() || EventHead::from(entry).is_within(is_own))
 }
 
 #[cfg(test)]

@@ -251,8 +251,7 @@ fn first_of_each(matcher: &Matcher, lines: &[Light]) -> Vec<(i64, String)> {
     let mut seen = BTreeSet::new();
     let mut first = Vec::new();
     for line in lines {
-        let connection_id = line.connection_id.as_deref();
-        for id in matcher.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id) {
+        for id in matcher.matching(line.into()) {
             if seen.insert(id) {
                 first.push((line.sequence, id.to_owned()));
             }

@@ -1,9 +1,7 @@
 //! What an answer of an endpoint means, for the delivery and for the endpoint: pure functions of the answer, of columns, and of the time. A
 //! host that takes over decides as the one before it would have.
 
-use jiff::civil::DateTime;
-use jiff::fmt::rfc2822::DateTimeParser;
-use jiff::tz::TimeZone;
+use base::retry_after;
 use model::webhook::{AttemptError, DeliveryStatus};
 use runtime::{PostError, Posted};
 use storage::webhooks::deliveries::Health;
@@ -89,34 +87,10 @@ fn error_of(e: &PostError) -> AttemptError {
     }
 }
 
-/// When an endpoint that said `Retry-After` may be asked again, in ms since 1970, a day from now at the latest: seconds, or a date
-/// (RFC 9110, section 10.2.3). None: it is neither.
+/// When an endpoint that said `Retry-After` may be asked again, in ms since 1970, a day from now at the latest. None: it is neither seconds
+/// nor a date.
 pub fn retry_at(asked: &str, now: i64) -> Option<i64> {
-    let asked = asked.trim();
-    let at = if !asked.is_empty() && asked.bytes().all(|b| b.is_ascii_digit()) {
-        // More seconds than a number holds are more than a day.
-        now.saturating_add(asked.parse::<i64>().unwrap_or(i64::MAX).saturating_mul(1_000))
-    } else {
-        http_date(asked)?
-    };
-    Some(at.clamp(now, now.saturating_add(LONGEST_RETRY_AFTER_MS)))
-}
-
-/// A date in one of the three forms that a receiver of HTTP has to understand, in ms since 1970 (RFC 9110, section 5.6.7). The day of the
-/// week is not looked at.
-fn http_date(text: &str) -> Option<i64> {
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`.
-    static PARSER: DateTimeParser = DateTimeParser::new().relaxed_weekday(true);
-    if let Ok(at) = PARSER.parse_timestamp(text) {
-        return Some(at.as_millisecond());
-    }
-    let date = match text.split_once(", ") {
-        // `Sunday, 06-Nov-94 08:49:37 GMT`.
-        Some((_, date)) => DateTime::strptime("%d-%b-%y %H:%M:%S GMT", date),
-        // `Sun Nov  6 08:49:37 1994`.
-        None => DateTime::strptime("%b %e %H:%M:%S %Y", text.split_once(' ')?.1),
-    };
-    Some(date.ok()?.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond())
+    retry_after::retry_at(asked, now).map(|at| at.min(now.saturating_add(LONGEST_RETRY_AFTER_MS)))
 }
 
 /// When the attempt after the failed one with this number, from 1, is due; none: there is none. `random` makes it up to a fifth later, so
@@ -246,7 +220,12 @@ mod tests {
     const DAY_MS: i64 = 24 * HOUR_MS;
 
     fn answer(status: u16, retry_after: Option<&str>) -> Result<Posted, PostError> {
-        Ok(Posted { status, retry_after: retry_after.map(str::to_owned), snippet: Vec::new() })
+        Ok(Posted {
+            status,
+            retry_after: retry_after.map(str::to_owned),
+            snippet: Vec::new(),
+            is_whole: true,
+        })
     }
 
     /// What an answer to the first attempt means, at an endpoint that was well.

@@ -17,6 +17,7 @@ use storage::webhooks::Webhook;
 use url::Url;
 
 use crate::app::App;
+use crate::webhooks::masking::MASK;
 use crate::webhooks::notification_types::{self, Family};
 
 /// Most event types and most connections that a subscription names.
@@ -126,6 +127,9 @@ fn headers(headers: &BTreeMap<String, String>) -> Result<()> {
             || RESERVED_STARTS.iter().any(|start| lower.starts_with(start));
         if is_reserved {
             return Err(fault(&field, "is a header that this service sets itself; leave it out"));
+        }
+        if value == MASK {
+            return Err(fault(&field, "is how a stored value is shown, and none is stored; send the value"));
         }
         if !value.bytes().all(|b| b == b' ' || b.is_ascii_graphic()) || value.trim() != value {
             return Err(fault(&field, "must be visible ASCII, without spaces around it"));

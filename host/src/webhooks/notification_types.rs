@@ -3,8 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::{iter, slice};
 
+use crate::webhooks::event_head::EventHead;
+
 /// The event that tests a webhook. Only that one gets it, whatever it wants besides.
 pub const TEST: &str = "webhook.test";
+/// The origin of what a first reading finds.
+const BACKFILL: &str = "backfill";
 /// Everything but what has to be named exactly.
 const ALL: &str = "*";
 /// Kinds that patterns leave out: there are many of them, and few want them.
@@ -179,7 +183,7 @@ pub struct SubscriptionFilter {
     pub event_types: Vec<String>,
     /// Only of these connections; empty: of all, and what is of none.
     pub connection_ids: Vec<String>,
-    /// The same, by the API key that made it.
+    /// The connections that the API key which made it is bound to: only what is of no other one. Empty: it is bound to none.
     pub bound_to: Vec<String>,
     /// Names of the families that its key may read. Empty: none.
     pub families: Vec<String>,
@@ -249,20 +253,12 @@ impl Matcher {
         }
     }
 
-    /// The ids of the subscriptions that want this event, each once. `kind` is `calendar.event.created`, `origin` who made the change
-    /// (`provider`, `api`, `system` or `backfill`), `subject` the id of what it is about.
-    pub fn matching(
-        &self,
-        kind: &str,
-        connection_id: Option<&str>,
-        origin: &str,
-        subject: &str,
-    ) -> impl Iterator<Item = &str> {
-        let is_test = kind == TEST;
-        let is_backfill = origin == "backfill";
-        let family = family_of(kind).map(Family::as_str);
-        let wants = move |s: &&Subscription| is_test || s.takes(family, connection_id, is_backfill);
-        let lists = self.lists(kind, subject).into_iter().flatten();
+    /// The ids of the subscriptions that want this event, each once.
+    pub fn matching(&self, event: EventHead<'_>) -> impl Iterator<Item = &str> {
+        let is_test = event.kind == TEST;
+        let family = family_of(event.kind).map(Family::as_str);
+        let wants = move |s: &&Subscription| is_test || s.takes(family, &event);
+        let lists = self.lists(event.kind, event.resource_id).into_iter().flatten();
         lists.filter_map(move |place| self.subscriptions.get(*place)).filter(wants).map(|s| s.id.as_str())
     }
 
@@ -282,14 +278,14 @@ impl Matcher {
 
 impl Subscription {
     /// Whether it may be told of this and wants to, by everything but the kind.
-    fn takes(&self, family: Option<&str>, connection_id: Option<&str>, is_backfill: bool) -> bool {
-        let is_of =
-            |ids: &HashSet<String>| ids.is_empty() || connection_id.is_some_and(|id| ids.contains(id));
+    fn takes(&self, family: Option<&str>, event: &EventHead<'_>) -> bool {
         let may_read = family.is_some_and(|family| self.families.contains(family));
+        let is_of_these = || event.connection_id.is_some_and(|id| self.connection_ids.contains(id));
+        let is_its_own = || event.is_within(|id| self.bound_to.contains(id));
         may_read
-            && is_of(&self.connection_ids)
-            && is_of(&self.bound_to)
-            && (self.include_backfill || !is_backfill)
+            && (self.connection_ids.is_empty() || is_of_these())
+            && (self.bound_to.is_empty() || is_its_own())
+            && (self.include_backfill || event.origin != BACKFILL)
     }
 }
 
@@ -306,9 +302,13 @@ mod tests {
         }
     }
 
+    fn head<'a>(kind: &'a str, connection_id: Option<&'a str>, origin: &'a str) -> EventHead<'a> {
+        EventHead { kind, connection_id, account_ids: None, origin, resource_id: "evt_1" }
+    }
+
     fn matching(matcher: &Matcher, kind: &str) -> Vec<String> {
         let mut ids: Vec<String> =
-            matcher.matching(kind, Some("conn_1"), "api", "evt_1").map(str::to_owned).collect();
+            matcher.matching(head(kind, Some("conn_1"), "api")).map(str::to_owned).collect();
         ids.sort();
         ids
     }
@@ -388,7 +388,10 @@ mod tests {
     #[test]
     fn a_test_is_for_its_own_subscription() {
         let matcher = Matcher::new(&[wanted("wh_1", &["task.*"]), wanted("wh_2", &["*", TEST])]);
-        let of = |subject| matcher.matching(TEST, None, "system", subject).collect::<Vec<_>>();
+        let of = |resource_id| {
+            let test = EventHead { resource_id, ..head(TEST, None, "system") };
+            matcher.matching(test).collect::<Vec<_>>()
+        };
         assert_eq!(of("wh_1"), ["wh_1"]);
         assert_eq!(of("wh_3"), [] as [&str; 0]);
     }
@@ -410,7 +413,7 @@ mod tests {
             all,
         ]);
         let of = |kind, connection_id, origin| {
-            let mut ids: Vec<&str> = matcher.matching(kind, connection_id, origin, "x").collect();
+            let mut ids: Vec<&str> = matcher.matching(head(kind, connection_id, origin)).collect();
             ids.sort_unstable();
             ids
         };
@@ -418,5 +421,28 @@ mod tests {
         assert_eq!(of("calendar.created", Some("conn_2"), "provider"), ["all", "backfill", "bound"]);
         assert_eq!(of("calendar.created", Some("conn_3"), "backfill"), ["backfill"]);
         assert_eq!(of("webhook.disabled", None, "system"), ["all", "backfill"]);
+    }
+
+    #[test]
+    fn a_bound_subscription_is_told_of_what_names_no_other_connection() {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let bound_to = texts(&["conn_1", "conn_2"]);
+        let matcher = Matcher::new(&[
+            SubscriptionFilter { bound_to, ..wanted("bound", &["booking.*"]) },
+            SubscriptionFilter { connection_ids: texts(&["conn_1"]), ..wanted("filtered", &["*"]) },
+            wanted("free", &["booking.*"]),
+        ]);
+        let told = |account_ids: &[&str]| {
+            let account_ids = texts(account_ids);
+            let booked = head("booking.created", Some("conn_1"), "api");
+            let booked = EventHead { account_ids: Some(&account_ids), ..booked };
+            let mut ids: Vec<String> = matcher.matching(booked).map(str::to_owned).collect();
+            ids.sort();
+            ids
+        };
+        assert_eq!(told(&["conn_1"]), ["bound", "filtered", "free"]);
+        assert_eq!(told(&["conn_1", "conn_2"]), ["bound", "filtered", "free"]);
+        assert_eq!(told(&["conn_1", "conn_3"]), ["filtered", "free"]);
+        assert_eq!(matching(&matcher, "booking.created"), ["filtered", "free"], "it may name any");
     }
 }

@@ -66,6 +66,7 @@ mod tests {
             sequence: 4_711,
             id: "ev_01J00000000000000000000002".to_owned(),
             connection_id: Some("conn_01J00000000000000000000003".to_owned()),
+            account_ids: None,
             entry_type: "calendar.event.updated".to_owned(),
             change_type: "updated".to_owned(),
             resource_type: "calendar.event".to_owned(),

@@ -54,11 +54,14 @@ pub fn begin(app: &App, w: &mut Webhook, given: Option<String>) -> Result<String
     Ok(secret)
 }
 
-/// Gives a subscription another secret: the given one, or one made here. The present one signs beside it for `grace_s` seconds. Returns the
-/// new one.
+/// Gives a subscription another secret: the given one, or one made here. The present one signs beside it for `grace_s` seconds; without a
+/// grace it ends at once, and so do those before it. Returns the new one.
 pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -> Result<String> {
     let secret = chosen(app, given)?;
     let present = app.keyring.open(&place("secret", &w.id), &w.secret)?;
+    if grace_s == 0 {
+        end_previous(app, w)?;
+    }
     if present.as_slice() == secret.as_bytes() {
         return Ok(secret);
     }
@@ -74,6 +77,15 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
     w.secret = app.keyring.seal(&place("secret", &w.id), secret.as_bytes())?;
     w.previous_secrets = sealed(app, "previous_secrets", &w.id, &previous)?;
     Ok(secret)
+}
+
+/// Ends all earlier secrets of a subscription: the present one alone signs.
+pub fn end_previous(app: &App, w: &mut Webhook) -> Result<()> {
+    let previous: Vec<SealedPreviousSecret> = opened(app, "previous_secrets", (&w.id, &w.previous_secrets))?;
+    if !previous.is_empty() {
+        w.previous_secrets = sealed(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
+    }
+    Ok(())
 }
 
 fn chosen(app: &App, given: Option<String>) -> Result<String> {

@@ -16,7 +16,9 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::app::App;
 use crate::app::event_log::check_position;
+use crate::app::stream_keys::KeyWatch;
 use crate::webhooks::events::{self, EventLogFilter, EventRequest, WHOLE_AT_A_TIME};
+use crate::webhooks::key_watch;
 
 /// Entries of the log that one look reads, without what they hold.
 const PAGE: i64 = 100;
@@ -36,6 +38,7 @@ const WITHOUT_KEY: &str = ": the API key is not valid any more\n\n";
 pub struct EventStream {
     app: App,
     key: Arc<ApiKey>,
+    key_watch: KeyWatch,
     filter: EventLogFilter,
     /// Everything up to here was sent, or is not for the client.
     position: i64,
@@ -96,6 +99,7 @@ impl EventStream {
         let (position, now, limits) = (after.unwrap_or(last), Instant::now(), app.config.event_streams);
         Ok(EventStream {
             app: app.clone(),
+            key_watch: key_watch::begin(app, &key),
             key,
             filter,
             position,
@@ -134,6 +138,9 @@ impl EventStream {
             let (is_draining, now) = (*self.draining.borrow(), Instant::now());
             if is_draining || now >= self.ends_at {
                 return StreamChunk::Last(Bytes::from_static(AGAIN.as_bytes()));
+            }
+            if self.key_watch.has_ended() || !is_valid(&self.key, self.app.now()) {
+                return StreamChunk::Last(Bytes::from_static(WITHOUT_KEY.as_bytes()));
             }
             if now >= self.beat_at {
                 return self.beat(now).await;
@@ -176,6 +183,7 @@ impl EventStream {
         tokio::select! {
             _ = self.grown.changed() => {}
             _ = self.draining.wait_for(|is_draining| *is_draining) => {}
+            () = self.key_watch.ended() => {}
             () = sleep_until(until) => {}
         }
     }

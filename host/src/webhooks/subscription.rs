@@ -6,7 +6,7 @@ use base::error::{Code, Error, Result, not_found, refuse};
 use base::ids::{self, Kind};
 use base::input::merge_patch::{self, Write};
 use base::input::validate::fault;
-use model::webhook::{PayloadMode, WebhookStatus, WebhookSubscription};
+use model::webhook::{DisabledReason, PayloadMode, WebhookStatus, WebhookSubscription};
 use serde_json::{Map, Value};
 use storage::api_keys::ApiKey;
 use storage::jobs::{self, NewJob};
@@ -16,7 +16,7 @@ use storage::{Tx, job_claims, webhooks as table};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::webhooks::{input, secrets, view};
+use crate::webhooks::{input, rights, secrets, view};
 use crate::writes::etag::ExpectedEtag;
 
 /// Most subscriptions of an application.
@@ -30,13 +30,27 @@ fn may_see(key: &ApiKey, w: &Webhook) -> bool {
     key.connection_ids.is_empty() || (!w.bound_to.is_empty() && is_within())
 }
 
-/// A subscription that the key sees.
+/// A subscription that the key sees, as it is shown.
 pub async fn find(app: &App, key: &ApiKey, id: &str) -> Result<Webhook> {
+    Ok(as_of(app.now(), load(app, key, id).await?))
+}
+
+/// A subscription that the key sees, as it is stored.
+pub async fn load(app: &App, key: &ApiKey, id: &str) -> Result<Webhook> {
     if !ids::is_plausible(id) {
         return Err(not_found("webhook"));
     }
     let found = table::find(app.db.reader(), &key.tenant, id).await?;
     found.filter(|w| may_see(key, w)).ok_or_else(|| not_found("webhook"))
+}
+
+/// The subscription as it stands at this time: from the end of its key on it is disabled, also before the job has its turn that says so.
+fn as_of(now: i64, w: Webhook) -> Webhook {
+    if !w.has_ended(now) || w.status == WebhookStatus::Disabled {
+        return w;
+    }
+    let disabled_reason = Some(DisabledReason::KeyEnded);
+    Webhook { status: WebhookStatus::Disabled, disabled_reason, ..w }
 }
 
 /// At most `limit` subscriptions that the key sees, in the order of their ids, after an id.
@@ -48,7 +62,7 @@ pub async fn list(app: &App, key: &ApiKey, after_id: &str, limit: usize) -> Resu
         let rows = table::list(app.db.reader(), &key.tenant, &after, rows_at_a_time).await?;
         let is_last = rows.len() < limit;
         after = rows.last().map_or(after, |w| w.id.clone());
-        found.extend(rows.into_iter().filter(|w| may_see(key, w)));
+        found.extend(rows.into_iter().filter(|w| may_see(key, w)).map(|w| as_of(app.now(), w)));
         if is_last {
             break;
         }
@@ -80,6 +94,8 @@ pub async fn create(
     let secret = secrets::begin(app, &mut new, write.body.secret.clone())?;
     secrets::set_headers(app, &mut new, &write.body.headers)?;
     fill(app, &mut new, write)?;
+    rights::rest_on(&mut new, key);
+    warnings.extend(rights::end_warning(&new));
     new.etag = view::etag(&new);
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
@@ -103,6 +119,8 @@ fn empty(app: &App, key: &ApiKey) -> Webhook {
         connection_ids: Vec::new(),
         bound_to: key.connection_ids.clone(),
         families: input::families(key),
+        key_id: None,
+        ends_at: None,
         payload_mode: PayloadMode::default(),
         ordered: false,
         include_backfill: false,
@@ -155,6 +173,7 @@ async fn insert(
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let now = app.now();
+    rights::hold_key(tx, &new).await?;
     feeds::note_change(tx, &new.tenant).await?;
     if table::count(&mut *tx, &new.tenant).await? >= MAX {
         let message = format!("the application has {MAX} webhooks, which is the most; delete one first");
@@ -167,6 +186,7 @@ async fn insert(
     let fanout =
         NewJob { kind: "fanout", key: &new.tenant.application_id, target: "", ..deliveries(&new, None) };
     jobs::enqueue(tx, &fanout, now).await?;
+    rights::schedule_end(tx, &new, now).await?;
     let answer = StoredResponse::created(view::written(app, &new, Some(secret), warnings)?)
         .etag(&new.etag)
         .header("location", format!("/v1/webhooks/{}", new.id));

@@ -12,12 +12,11 @@ use storage::{Tx, job_claims, log, webhooks as table};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::webhooks::subscription::{TRIES, deliveries, fill, find, too_busy};
-use crate::webhooks::{input, reactivation, secrets, view};
+use crate::webhooks::rights::ReachChange;
+use crate::webhooks::subscription::{TRIES, deliveries, fill, load, too_busy};
+use crate::webhooks::{ending, input, masking, reactivation, rights, secrets, view};
 use crate::writes::etag::ExpectedEtag;
 
-/// Fields that say what is sent, and where: who sets one of them must be allowed to read what is sent.
-const REACH: [&str; 5] = ["url", "eventTypes", "connectionIds", "includeBackfill", "payloadMode"];
 /// Fields that say which events are sent.
 const FILTERS: [&str; 3] = ["eventTypes", "connectionIds", "includeBackfill"];
 
@@ -61,7 +60,12 @@ pub async fn update(
 ) -> Result<StoredResponse> {
     let _one = app.locks.lock(&format!("webhook:{id}")).await;
     for _ in 0..TRIES {
-        let before = find(app, key, id).await?;
+        let before = load(app, key, id).await?;
+        if let Some(key_id) = ended_key(app, &before) {
+            // Whoever activates it finds it disabled, and what waited for it given up.
+            ending::disable_ended(app, key_id).await?;
+            continue;
+        }
         expected.check(&before.etag)?;
         let planned = plan(app, key, before, input.clone(), strict).await?;
         if planned.turn == StatusChange::Restarted {
@@ -78,6 +82,12 @@ pub async fn update(
     Err(too_busy())
 }
 
+/// The key of a subscription that has ended and is not disabled yet.
+fn ended_key<'w>(app: &App, w: &'w Webhook) -> Option<&'w str> {
+    let has_ended = w.has_ended(app.now()) && w.status != WebhookStatus::Disabled;
+    w.key_id.as_deref().filter(|_| has_ended)
+}
+
 async fn plan(
     app: &App,
     key: &ApiKey,
@@ -86,26 +96,36 @@ async fn plan(
     strict: bool,
 ) -> Result<PlannedSubscription> {
     let options = input::options(&mut input)?;
-    let write = merge_patch::over(&view::body(app, &before)?, &view::json(app, &before)?, input, &[])?;
+    let (named, stored) = (rights::named_growth(&input), view::body(app, &before)?);
+    let given_headers = masking::take_masked(&mut input, &stored.headers);
+    let write = merge_patch::over(&stored, &view::json(app, &before)?, input, &[])?;
     let mut warnings = merge_patch::warnings(&write.unknown, strict)?;
     let is_new = |field: &str| write.changed.iter().any(|f| f == field);
-    let has_other_filters = FILTERS.into_iter().any(is_new);
     let turn = if is_new("status") { turn(before.status, write.body.status)? } else { StatusChange::None };
     let is_forgiven = is_new("url")
         || turn == StatusChange::Restarted
         || (is_new("status") && before.status == write.body.status);
     input::check(&write.body)?;
     let mut after = before.clone();
-    if REACH.into_iter().any(is_new) {
-        input::check_scopes(&write.body.event_types, key)?;
-        after.families = input::families(key);
-    }
+    let change = ReachChange {
+        named,
+        changed: &write.changed,
+        event_types: &write.body.event_types,
+        widens: rights::widens(&before, &write.body),
+        is_revived: turn == StatusChange::Restarted && before.has_ended(app.now()),
+    };
+    rights::settle(&mut after, &change, key)?;
+    warnings.extend((after.key_id != before.key_id).then(|| rights::end_warning(&after)).flatten());
+    let has_other_filters = FILTERS.into_iter().any(is_new) || after.families != before.families;
     if is_new("connectionIds") {
         let bound_to = if before.bound_to.is_empty() { &key.connection_ids } else { &before.bound_to };
         input::check_connections(app, &key.tenant, &write.body.connection_ids, bound_to).await?;
     }
     if is_new("url") {
         warnings.extend(input::set_url(app, &mut after, &write.body.url).await?);
+        if !masking::is_same_server(&before.url, &after.url) {
+            masking::check_moved(&stored.headers, &given_headers, &write.body.headers)?;
+        }
     }
     if is_new("headers") {
         secrets::set_headers(app, &mut after, &write.body.headers)?;
@@ -115,6 +135,9 @@ async fn plan(
         true => Some(secrets::rotate(app, &mut after, given, options.secret_grace_seconds)?),
         false => None,
     };
+    if secret.is_none() && options.secret_grace_seconds == 0 {
+        secrets::end_previous(app, &mut after)?;
+    }
     let mut floor = 0;
     if turn == StatusChange::Resumed {
         floor = log::floor(app.db.reader(), &before.tenant).await?;
@@ -156,6 +179,10 @@ async fn write(
     attempt: &IdempotentAttempt,
 ) -> Result<Option<StoredResponse>> {
     let (before, after, now) = (&planned.before, &planned.after, app.now());
+    let rests_anew = (&after.key_id, after.ends_at) != (&before.key_id, before.ends_at);
+    if rests_anew {
+        rights::hold_key(tx, after).await?;
+    }
     if after != before {
         let looked_at = feeds::note_change(tx, &after.tenant).await?;
         if planned.turn == StatusChange::Restarted
@@ -182,6 +209,9 @@ async fn write(
         let lets_go = before.ordered && !after.ordered;
         if planned.turn != StatusChange::None || planned.is_forgiven || lets_go {
             jobs::enqueue(tx, &deliveries(after, Some(now)), now).await?;
+        }
+        if rests_anew {
+            rights::schedule_end(tx, after, now).await?;
         }
     }
     let stored = table::find(&mut *tx, &after.tenant, &after.id).await?;

@@ -63,6 +63,7 @@ async fn write(tx: &mut Tx, app: &App, webhook: &Webhook) -> Result<i64> {
 fn note(webhook: &Webhook) -> NewLogEntry {
     NewLogEntry {
         connection_id: None,
+        account_ids: None,
         entry_type: notification_types::TEST.to_owned(),
         change_type: "state",
         resource_type: "webhook",

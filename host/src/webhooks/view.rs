@@ -10,6 +10,7 @@ use storage::webhooks::Webhook;
 
 use crate::app::App;
 use crate::webhooks::health::PROBING_AFTER;
+use crate::webhooks::masking::MASK;
 use crate::webhooks::secrets;
 
 /// The version of a subscription: it changes with everything that its owner changes, and not with what becomes of deliveries.
@@ -21,6 +22,7 @@ pub fn etag(w: &Webhook) -> String {
         w.event_types,
         w.connection_ids,
         w.families,
+        w.key_id,
         w.payload_mode,
         w.ordered,
         w.include_backfill,
@@ -46,7 +48,7 @@ fn status(w: &Webhook) -> WebhookStatus {
     }
 }
 
-/// The fields of the model, without the secret.
+/// The fields of the model, without the secret, and with the values of the headers: for who changes them, and not to be shown.
 pub fn body(app: &App, w: &Webhook) -> Result<WebhookSubscription> {
     Ok(WebhookSubscription {
         url: w.url.clone(),
@@ -55,6 +57,7 @@ pub fn body(app: &App, w: &Webhook) -> Result<WebhookSubscription> {
         description: w.description.clone(),
         status: status(w),
         disabled_reason: w.disabled_reason,
+        key_id: w.key_id.clone(),
         payload_mode: w.payload_mode,
         ordered: w.ordered,
         include_backfill: w.include_backfill,
@@ -72,15 +75,19 @@ pub fn body(app: &App, w: &Webhook) -> Result<WebhookSubscription> {
     })
 }
 
-/// All fields, without the secret.
+/// All fields as they are shown: without the secret, and without the values of the headers.
 pub fn json(app: &App, w: &Webhook) -> Result<Value> {
+    let mut body = body(app, w)?;
+    for value in body.headers.values_mut() {
+        MASK.clone_into(value);
+    }
     Ok(serde_json::to_value(Resource {
         id: w.id.clone(),
         etag: w.etag.clone(),
         created_at: Instant::from_millis(w.created_at),
         updated_at: Instant::from_millis(w.updated_at),
         metadata: w.metadata.clone(),
-        body: body(app, w)?,
+        body,
         ..Resource::default()
     })?)
 }

@@ -14,7 +14,6 @@ use crate::Tx;
 use crate::api_key_domains;
 use crate::json;
 use crate::json_text;
-use crate::token_grants;
 
 /// What kind of key it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +102,7 @@ impl ApiKey {
     }
 }
 
-fn api_key(row: &Row<'_>) -> Result<ApiKey> {
+pub(crate) fn api_key(row: &Row<'_>) -> Result<ApiKey> {
     let kind: String = row.get("kind")?;
     Ok(ApiKey {
         id: row.get("id")?,
@@ -232,34 +231,6 @@ pub async fn insert(tx: &mut Tx, key: &ApiKey, hash: &str) -> Result<()> {
     api_key_domains::insert(tx, (&key.id, parent), &key.allowed_domains, key.expires_at).await
 }
 
-/// Revokes a key of the tenant, with the access tokens and grants that it was given; false when there is none. Revoking again keeps
-/// the first time.
-pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, now: i64) -> Result<bool> {
-    let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where organization_id = $2 \
-               and application_id = $3 and id = $4";
-    let done = query(sql)
-        .bind(now)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(id)
-        .execute(&mut *tx)
-        .await?;
-    if done > 0 {
-        api_key_domains::remove_of_key(tx, id).await?;
-        revoke_tokens(tx, id, now).await?;
-    }
-    Ok(done > 0)
-}
-
-/// Revokes the access tokens and grants of a key that is revoked in the same transaction.
-async fn revoke_tokens(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
-    let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where kind <> 'key' and created_by = $2 \
-               and application_id = (select application_id from api_keys where id = $2)";
-    query(sql).bind(now).bind(id).execute(&mut *tx).await?;
-    api_key_domains::remove_of_tokens(tx, id).await?;
-    token_grants::revoke_of_key(tx, id, now).await
-}
-
 /// Holds a key of the tenant as it is until the transaction ends; false when it is revoked, or there is none. A revocation waits, and
 /// then finds what was given to the key meanwhile.
 pub async fn hold(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<bool> {
@@ -279,20 +250,6 @@ pub async fn expire_tokens(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> 
         0 => api_key_domains::remove_expired(tx, before, limit).await,
         tokens => Ok(tokens),
     }
-}
-
-/// Revokes any key, with its access tokens and grants, for the operator's command.
-pub async fn revoke_any(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {
-    let done = query("update api_keys set revoked_at = coalesce(revoked_at, $1) where id = $2")
-        .bind(now)
-        .bind(id)
-        .execute(&mut *tx)
-        .await?;
-    if done > 0 {
-        api_key_domains::remove_of_key(tx, id).await?;
-        revoke_tokens(tx, id, now).await?;
-    }
-    Ok(done > 0)
 }
 
 /// Notes when and from where a key was last used.

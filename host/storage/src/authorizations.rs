@@ -9,6 +9,7 @@ use crate::Tx;
 use crate::json;
 use crate::json_text;
 use crate::sql::{On, Row, query};
+use crate::token_refresh::Grant;
 
 /// A stored authorization request. `secrets` is sealed. Times are milliseconds since 1970.
 #[derive(Clone, Debug)]
@@ -56,6 +57,8 @@ pub struct PendingAuthorization {
     pub code_expires_at: Option<i64>,
     pub code_used_at: Option<i64>,
     pub grant_id: Option<String>,
+    /// The account that waits for the client's code: sealed. `release_account` empties it.
+    pub account: Option<String>,
 }
 
 /// How an authorization request ended.
@@ -102,6 +105,7 @@ fn authorization(row: &Row<'_>) -> Result<PendingAuthorization> {
         code_expires_at: row.get("code_expires_at")?,
         code_used_at: row.get("code_used_at")?,
         grant_id: row.get("grant_id")?,
+        account: row.get("account")?,
     })
 }
 
@@ -137,12 +141,26 @@ pub async fn insert(tx: &mut Tx, a: &PendingAuthorization) -> Result<()> {
     Ok(())
 }
 
+/// A query for the request with a hash of its `state`.
+macro_rules! of_state {
+    () => {
+        "select * from authorizations where state_hash = $1"
+    };
+}
+
 /// The request with this hash of its `state`, of whatever tenant: only who began it can know the `state`.
 pub async fn find(on: impl Into<On<'_>>, hash: &str) -> Result<Option<PendingAuthorization>> {
-    query("select * from authorizations where state_hash = $1")
-        .bind(hash)
-        .fetch_optional(on, authorization)
-        .await
+    query(of_state!()).bind(hash).fetch_optional(on, authorization).await
+}
+
+/// The same, locked until the transaction ends.
+pub async fn lock(tx: &mut Tx, hash: &str) -> Result<Option<PendingAuthorization>> {
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => of_state!(),
+        Tx::Postgres(_) => concat!(of_state!(), " for no key update"),
+    };
+    query(sql).bind(hash).fetch_optional(&mut *tx, authorization).await
 }
 
 /// Claims an unfinished request for `owner` and returns the fence of the claim. None: the request is finished, or another owner
@@ -199,6 +217,21 @@ pub async fn use_code(tx: &mut Tx, code_hash: &str, now: i64) -> Result<Option<P
     Ok(found)
 }
 
+/// Keeps an account, which is sealed, until the code of its request is exchanged or expires. `grant` is that of its tokens.
+pub async fn hold_account(tx: &mut Tx, state_hash: &str, account: &str, grant: &Grant) -> Result<()> {
+    let sql =
+        "update authorizations set account = $1, grant_client = $2, grant_key = $3 where state_hash = $4";
+    query(sql).bind(account).bind(&grant.client).bind(&grant.key).bind(state_hash).execute(tx).await?;
+    Ok(())
+}
+
+/// Forgets the account that waits for a code: it is connected, or dropped.
+pub async fn release_account(tx: &mut Tx, state_hash: &str) -> Result<()> {
+    let sql = "update authorizations set account = null, grant_client = null, grant_key = null where state_hash = $1";
+    query(sql).bind(state_hash).execute(tx).await?;
+    Ok(())
+}
+
 /// Notes which grant a code was exchanged for.
 pub async fn set_grant(tx: &mut Tx, state_hash: &str, grant_id: &str) -> Result<()> {
     query("update authorizations set grant_id = $1 where state_hash = $2")
@@ -209,10 +242,10 @@ pub async fn set_grant(tx: &mut Tx, state_hash: &str, grant_id: &str) -> Result<
     Ok(())
 }
 
-/// Removes at most `limit` requests that were made before then; how many it removed.
+/// Removes at most `limit` requests that were made before then and have no account that waits; how many it removed.
 pub async fn clean(tx: &mut Tx, before: i64, limit: i64) -> Result<i64> {
     let sql = "delete from authorizations where state_hash in \
-               (select state_hash from authorizations where created_at < $1 order by created_at limit $2)";
+               (select state_hash from authorizations where created_at < $1 and account is null order by created_at limit $2)";
     let done = query(sql).bind(before).bind(limit).execute(tx).await?;
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }

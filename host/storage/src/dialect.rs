@@ -102,6 +102,29 @@ impl Dialect {
         }
     }
 
+    /// How many event types use each of the schedules in `$1`, as `own` those that have hosts, all of them among the connections in `$2`, and
+    /// as `others` the rest. Both are JSON arrays of texts.
+    pub fn schedule_uses(self) -> &'static str {
+        match self {
+            Dialect::Sqlite => {
+                "select schedule_id, sum(is_own) as own, sum(1 - is_own) as others from (select e.schedule_id, \
+                 case when exists (select 1 from event_type_hosts h where h.event_type_id = e.id) and not exists \
+                 (select 1 from event_type_hosts h where h.event_type_id = e.id \
+                 and h.connection_id not in (select value from json_each($2))) then 1 else 0 end as is_own \
+                 from event_types e where e.schedule_id is not null and e.deleted_at is null \
+                 and e.schedule_id in (select value from json_each($1))) as u group by schedule_id"
+            }
+            Dialect::Postgres => {
+                "select schedule_id, cast(sum(is_own) as bigint) as own, cast(sum(1 - is_own) as bigint) as others from \
+                 (select e.schedule_id, case when exists (select 1 from event_type_hosts h where h.event_type_id = e.id) and not exists \
+                 (select 1 from event_type_hosts h where h.event_type_id = e.id \
+                 and h.connection_id <> all (array(select json_array_elements_text(cast($2 as json))))) then 1 else 0 end as is_own \
+                 from event_types e where e.schedule_id is not null and e.deleted_at is null \
+                 and e.schedule_id = any(array(select json_array_elements_text(cast($1 as json))))) as u group by schedule_id"
+            }
+        }
+    }
+
     /// Tells `$1` to everybody who listens to the channel of this schema, whose name is the other statement's `channel`. None for SQLite, where
     /// there is nobody else.
     pub fn notify(self) -> Option<(&'static str, &'static str)> {

@@ -16,6 +16,7 @@ pub mod job_admin;
 pub mod job_claims;
 pub mod jobs;
 mod json_column;
+pub mod key_revocations;
 pub mod lane;
 pub mod listen;
 pub mod locked;

@@ -1,6 +1,6 @@
 //! The application's log: every change, in the order in which it was committed. Table: `migrations/0004_log.sql`.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
 use crate::sql::{Chunk, On, Query, Reader, Row, query};
 
@@ -17,6 +17,8 @@ pub struct Entry {
     pub sequence: i64,
     pub id: String,
     pub connection_id: Option<String>,
+    /// All connections that the resource names, where there can be several: a booking's, an event type's.
+    pub account_ids: Option<Vec<String>>,
     /// The public kind: `calendar.event.created`.
     pub entry_type: String,
     /// `created`, `updated`, `deleted` or `state`.
@@ -64,6 +66,8 @@ pub struct Light {
     pub sequence: i64,
     pub id: String,
     pub connection_id: Option<String>,
+    /// As in `Entry`.
+    pub account_ids: Option<Vec<String>>,
     /// The public kind: `calendar.event.created`.
     pub entry_type: String,
     pub resource_id: String,
@@ -134,15 +138,17 @@ pub async fn last_of(
 }
 
 pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
-    let sql = "insert into log (application_id, sequence, id, organization_id, connection_id, type, change_type, \
+    let sql = "insert into log (application_id, sequence, id, organization_id, connection_id, account_ids, type, change_type, \
                resource_type, resource_id, parent_id, changed_fields, etag, origin, resource, at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
+    let account_ids = entry.account_ids.as_ref().map(json_text);
     query(sql)
         .bind(&tenant.application_id)
         .bind(entry.sequence)
         .bind(&entry.id)
         .bind(&tenant.organization_id)
         .bind(&entry.connection_id)
+        .bind(&account_ids)
         .bind(&entry.entry_type)
         .bind(&entry.change_type)
         .bind(&entry.resource_type)
@@ -163,7 +169,7 @@ pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
 macro_rules! select {
     ($rest:expr) => {
         concat!(
-            "select sequence, id, connection_id, type, change_type, resource_type, resource_id, parent_id, changed_fields, ",
+            "select sequence, id, connection_id, account_ids, type, change_type, resource_type, resource_id, parent_id, changed_fields, ",
             "etag, origin, resource, at from log where application_id = $1 and organization_id = $2 ",
             $rest
         )
@@ -197,11 +203,18 @@ macro_rules! of_type {
     };
 }
 
+/// The accounts of a line; none where it is of one connection at most, and of lines from before they were noted.
+pub(crate) fn account_ids(row: &Row<'_>) -> Result<Option<Vec<String>>> {
+    let text: Option<String> = row.get("account_ids")?;
+    text.map(|text| serde_json::from_str(&text).context("column account_ids")).transpose()
+}
+
 fn entry(row: &Row<'_>) -> Result<Entry> {
     Ok(Entry {
         sequence: row.get("sequence")?,
         id: row.get("id")?,
         connection_id: row.get("connection_id")?,
+        account_ids: account_ids(row)?,
         entry_type: row.get("type")?,
         change_type: row.get("change_type")?,
         resource_type: row.get("resource_type")?,
@@ -300,6 +313,7 @@ fn light(row: &Row<'_>) -> Result<Light> {
         sequence: row.get("sequence")?,
         id: row.get("id")?,
         connection_id: row.get("connection_id")?,
+        account_ids: account_ids(row)?,
         entry_type: row.get("type")?,
         resource_id: row.get("resource_id")?,
         origin: row.get("origin")?,
@@ -311,7 +325,7 @@ pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<
     // `coalesce`: else SQLite goes through all lines of the application instead of looking up the ids.
     let sql = one_of!(
         reader,
-        "select sequence, id, connection_id, type, resource_id, origin from log \
+        "select sequence, id, connection_id, account_ids, type, resource_id, origin from log \
          where coalesce(application_id, '') = $1 and coalesce(organization_id, '') = $2 and id",
         "$3"
     );
@@ -326,7 +340,7 @@ pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> R
     // `coalesce` as in `by_ids`.
     let sql = one_of!(
         reader,
-        "select sequence, id, connection_id, type, change_type, resource_type, resource_id, parent_id, changed_fields, \
+        "select sequence, id, connection_id, account_ids, type, change_type, resource_type, resource_id, parent_id, changed_fields, \
          etag, origin, resource, at from log \
          where coalesce(application_id, '') = $1 and coalesce(organization_id, '') = $2 and id",
         "$3"
@@ -340,7 +354,7 @@ pub async fn whole_by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> R
 /// At most `limit` lines after `sequence`, without what they hold, oldest first. A line that is not committed yet has a number above
 /// `last_sequence`: whoever reads that first and the lines then misses none up to it.
 pub async fn light_after(reader: &Reader, tenant: &Tenant, after: i64, limit: i64) -> Result<Vec<Light>> {
-    let sql = "select sequence, id, connection_id, type, resource_id, origin from log \
+    let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin from log \
                where application_id = $1 and organization_id = $2 and sequence > $3 order by sequence limit $4";
     query(sql)
         .bind(&tenant.application_id)
@@ -358,30 +372,6 @@ pub async fn resource_of(reader: &Reader, tenant: &Tenant, sequence: i64) -> Res
         .bind(&tenant.organization_id)
         .bind(sequence)
         .fetch_optional(reader, entry)
-        .await
-}
-
-/// Forgets the oldest lines of an application that are older than `before`, at most so many; how many it forgot. Feeds cannot be read
-/// from before them any more.
-pub async fn forget(tx: &mut Tx, tenant: &Tenant, before: i64, most: i64) -> Result<u64> {
-    let oldest = query("select sequence, at from log where application_id = $1 order by sequence limit $2")
-        .bind(&tenant.application_id)
-        .bind(most)
-        .fetch_all(&mut *tx, |row| Ok((row.get::<i64>("sequence")?, row.get::<i64>("at")?)))
-        .await?;
-    let Some(last) = oldest.iter().filter(|(_, at)| *at < before).map(|(sequence, _)| *sequence).max() else {
-        return Ok(0);
-    };
-    query("update applications set floor_sequence = $1 where id = $2 and organization_id = $3 and floor_sequence < $1")
-        .bind(last)
-        .bind(&tenant.application_id)
-        .bind(&tenant.organization_id)
-        .execute(&mut *tx)
-        .await?;
-    query("delete from log where application_id = $1 and sequence <= $2")
-        .bind(&tenant.application_id)
-        .bind(last)
-        .execute(&mut *tx)
         .await
 }
 

@@ -112,6 +112,11 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (79, "booking notices", Sql::Both(include_str!("../../../migrations/0079_booking_notices.sql"))),
     (80, "host calendars", Sql::Both(include_str!("../../../migrations/0080_host_calendars.sql"))),
     (81, "pending deliveries", Sql::Both(include_str!("../../../migrations/0081_pending_deliveries.sql"))),
+    (82, "webhook keys", Sql::Both(include_str!("../../../migrations/0082_webhook_keys.sql"))),
+    (83, "bound keys", Sql::Both(include_str!("../../../migrations/0083_bound_keys.sql"))),
+    (84, "pending accounts", Sql::Both(include_str!("../../../migrations/0084_pending_accounts.sql"))),
+    (85, "booking addresses", Sql::Both(include_str!("../../../migrations/0085_booking_addresses.sql"))),
+    (86, "returned contents", Sql::Both(include_str!("../../../migrations/0086_returned_contents.sql"))),
 ];
 
 impl Db {

@@ -139,14 +139,30 @@ pub async fn set_grant(
     Ok(())
 }
 
-/// Whether a live connection of whatever tenant has this grant. Where the account is not known: whether one is of the same client.
+/// Whether a live connection of whatever tenant has this grant, or an account that waits for its code. Where the account is not known:
+/// whether one is of the same client.
 pub async fn is_in_use(reader: &Reader, grant: &Grant) -> Result<bool> {
-    let of = match &grant.key {
-        Some(key) => {
-            query("select id from connections where grant_key = $1 and deleted_at is null limit 1").bind(key)
-        }
-        None => query("select id from connections where grant_client = $1 and deleted_at is null limit 1")
-            .bind(&grant.client),
+    let (statements, value) = match &grant.key {
+        Some(key) => (
+            [
+                "select id from connections where grant_key = $1 and deleted_at is null limit 1",
+                "select state_hash as id from authorizations where grant_key = $1 limit 1",
+            ],
+            key,
+        ),
+        None => (
+            [
+                "select id from connections where grant_client = $1 and deleted_at is null limit 1",
+                "select state_hash as id from authorizations where grant_client = $1 limit 1",
+            ],
+            &grant.client,
+        ),
     };
-    Ok(of.fetch_optional(reader, |row| row.get::<String>("id")).await?.is_some())
+    for sql in statements {
+        let found = query(sql).bind(value).fetch_optional(reader, |row| row.get::<String>("id")).await?;
+        if found.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }

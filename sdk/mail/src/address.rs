@@ -13,11 +13,15 @@ pub const LOCAL_BYTES: usize = 64;
 /// Longest label of a domain, bytes (RFC 1035 2.3.4).
 const LABEL_BYTES: usize = 63;
 
+const TOO_LONG: &str = "an address has at most 254 bytes";
+const NO_DOMAIN: &str = "the part after the @ is no domain name";
+
 /// Whether a message can be written to or from this address: `local@domain` of RFC 5321 4.1.2, with UTF-8 in both (RFC 6531 3.3), without
-/// white space and comments. Dots may stand anywhere before the `@`, for `wire` quotes what needs it. The error says what is wrong.
+/// white space and comments. Dots may stand anywhere before the `@`, for `wire` quotes what needs it. The domain is checked as `wire` writes
+/// it: some characters that are not ASCII become dots, brackets and commas there. The error says what is wrong.
 pub fn check(email: &str) -> Result<(), &'static str> {
     if email.len() > ADDRESS_BYTES {
-        return Err("an address has at most 254 bytes");
+        return Err(TOO_LONG);
     }
     if email.chars().any(|c| c.is_control() || c.is_whitespace() || is_invisible(c)) {
         return Err("an address has no spaces, line breaks or control characters");
@@ -31,7 +35,11 @@ pub fn check(email: &str) -> Result<(), &'static str> {
         return Err("an address has at most 64 bytes before the @");
     }
     check_local(local)?;
-    check_domain(domain)
+    let domain = ascii_domain(domain).ok_or(NO_DOMAIN)?;
+    if local.len() + 1 + domain.len() > ADDRESS_BYTES {
+        return Err(TOO_LONG);
+    }
+    check_domain(&domain)
 }
 
 /// Returns the address as header fields and SMTP commands must have it: the domain in ASCII where that makes the whole address ASCII, and
@@ -58,21 +66,61 @@ pub fn ascii(email: &str) -> Option<Cow<'_, str>> {
         return Some(Cow::Borrowed(email));
     }
     let (local, domain) = split(email).filter(|(local, _)| local.is_ascii())?;
-    Some(Cow::Owned(format!("{local}@{}", idna::domain_to_ascii(domain).ok()?)))
+    Some(Cow::Owned(format!("{local}@{}", ascii_domain(domain)?)))
 }
 
-/// The same text for all spellings of an address, for comparing only. The part before the `@` too is compared without regard to case:
-/// RFC 5321 2.4 lets servers tell them apart, and none does. Quotes around it do not count where they change nothing but the dots allowed.
+/// The same text for all spellings of an address, for comparing, counting and hashing: whatever compares addresses compares these. The domain
+/// is in ASCII and without the dot of the root, as the DNS has it (UTS 46 maps full-width dots, the long s and the like). The part before the
+/// `@` too is compared without regard to case: RFC 5321 2.4 lets servers tell them apart, and none does. Servers that know SMTPUTF8 fold
+/// full-width letters as well, so the forms that NFKC takes for one are one. Quotes around it do not count where they change nothing but the
+/// dots allowed. A `+tag` stays: see `mailbox`.
 pub fn folded(email: &str) -> String {
-    let lower = email.trim().to_lowercase();
-    let lower = ComposingNormalizerBorrowed::new_nfc().normalize(&lower);
-    let Some((local, domain)) = split(&lower) else { return lower.into_owned() };
-    let inner = local.strip_prefix('"').and_then(|local| local.strip_suffix('"'));
-    let local = inner
-        .filter(|local| !local.is_empty() && local.chars().all(|c| is_atom(c) || c == '.'))
-        .unwrap_or(local);
-    let ascii = if domain.is_ascii() { None } else { idna::domain_to_ascii(domain).ok() };
-    format!("{local}@{}", ascii.as_deref().unwrap_or(domain))
+    let email = email.trim();
+    let Some((local, domain)) = split(email) else { return caseless(email) };
+    let ascii = ascii_domain(domain).map(|ascii| ascii.to_ascii_lowercase());
+    let domain = ascii.unwrap_or_else(|| caseless(domain));
+    format!("{}@{}", folded_local(local), domain.trim_end_matches('.'))
+}
+
+/// The folded address without its tag (`ada+x@example.org`, RFC 5233), which most servers put into the same mailbox. For counting what somebody
+/// is sent, and not for telling addresses apart: some servers have mailboxes with a plus sign in their names.
+pub fn mailbox(email: &str) -> String {
+    let folded = folded(email);
+    let untagged = split(&folded).and_then(|(local, domain)| {
+        let (name, _tag) =
+            local.split_once('+').filter(|(name, _)| !name.is_empty() && !name.starts_with('"'))?;
+        Some(format!("{name}@{domain}"))
+    });
+    untagged.unwrap_or(folded)
+}
+
+/// Text in lower case, composed (NFC).
+fn caseless(text: &str) -> String {
+    ComposingNormalizerBorrowed::new_nfc().normalize(&text.to_lowercase()).into_owned()
+}
+
+fn folded_local(local: &str) -> String {
+    let lower = match local.is_ascii() {
+        true => local.to_ascii_lowercase(),
+        false => {
+            let compatible = ComposingNormalizerBorrowed::new_nfkc();
+            let once = compatible.normalize(local).to_lowercase();
+            // Letters in lower case can have a compatible form of their own. The last sigma of a word is the others' equal.
+            compatible.normalize(&once).to_lowercase().replace('\u{3c2}', "\u{3c3}")
+        }
+    };
+    let lower = lower.trim();
+    let inner = lower.strip_prefix('"').and_then(|local| local.strip_suffix('"'));
+    let is_plain = |local: &&str| !local.is_empty() && local.chars().all(|c| is_atom(c) || c == '.');
+    inner.filter(is_plain).unwrap_or(lower).to_owned()
+}
+
+/// The domain in ASCII; none where UTS 46 knows no such domain.
+fn ascii_domain(domain: &str) -> Option<Cow<'_, str>> {
+    match domain.is_ascii() {
+        true => Some(Cow::Borrowed(domain)),
+        false => idna::domain_to_ascii(domain).ok().map(Cow::Owned),
+    }
 }
 
 /// At the last `@`: one before it can only be in a quoted string, which `check_local` sees.
@@ -103,6 +151,7 @@ fn is_atom(c: char) -> bool {
     !c.is_ascii() || c.is_ascii_alphanumeric() || "!#$%&'*+-/=?^_`{|}~".contains(c)
 }
 
+/// Checks a domain that is in ASCII.
 fn check_domain(domain: &str) -> Result<(), &'static str> {
     if let Some(literal) = domain.strip_prefix('[') {
         let inner = literal.strip_suffix(']').unwrap_or_default();
@@ -114,9 +163,9 @@ fn check_domain(domain: &str) -> Result<(), &'static str> {
         (1..=LABEL_BYTES).contains(&label.len())
             && !label.starts_with('-')
             && !label.ends_with('-')
-            && label.chars().all(|c| !c.is_ascii() || c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
     };
-    if domain.split('.').all(is_label) { Ok(()) } else { Err("the part after the @ is no domain name") }
+    if domain.split('.').all(is_label) { Ok(()) } else { Err(NO_DOMAIN) }
 }
 
 /// Characters that cannot be seen, and that turn the writing direction.
@@ -127,7 +176,9 @@ fn is_invisible(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{ascii, check, folded, needs_utf8, wire};
+    use proptest::prelude::*;
+
+    use super::{ascii, check, folded, mailbox, needs_utf8, wire};
 
     #[test]
     fn addresses_that_can_be_written() {
@@ -190,12 +241,80 @@ mod tests {
             "a\"b@c",
             "a\\@b",
             "a@b\u{85}",
+            // Full-width and ideographic dots, brackets, commas and the like, which are ASCII in the domain that is written.
+            "a@b\u{ff0e}",
+            "a@\u{ff0e}b",
+            "a@b\u{3002}\u{ff61}c",
+            "a@b\u{ff1e}\u{ff0c}c",
+            "a@b\u{ff20}c",
+            "a@b\u{ff1a}25",
+            "a@\u{fffd}b",
         ] {
             assert!(check(email).is_err(), "{email:?}");
         }
         assert!(check(&format!("{}@b.example", "a".repeat(65))).is_err());
         assert!(check(&format!("a@{}", "b.".repeat(130))).is_err());
         assert!(check(&format!("a@{}.example", "b".repeat(64))).is_err());
+        // 60 bytes in UTF-8, and too long as a label of the DNS.
+        let label: String = (0..20).filter_map(|n| char::from_u32(0x4e00 + n * 7_919 % 20_000)).collect();
+        assert!(check(&format!("a@{label}.example")).is_err());
+        assert_eq!(check(&format!("a@{}.example", "\u{4f8b}\u{3048}".repeat(9))), Ok(()));
+    }
+
+    #[test]
+    fn spellings_that_reach_one_mailbox_are_one_address() {
+        for email in [
+            "bob@sandbox.test",
+            "BOB@SANDBOX.TEST",
+            "bob@\u{17f}andbox.test",
+            "bob@sandbox\u{ff0e}test",
+            "bob@sandbox\u{3002}test",
+            "bob@sandbox\u{ff61}test",
+            "bob@sandbox.test.",
+            "bob@sandbox\u{ff0e}test\u{ff0e}",
+            "bob@\u{ff33}andbox.te\u{17f}t",
+            "bob@sand\u{ad}box.test",
+            "bob@sandbox\u{fe0f}.test",
+            "\u{ff42}ob@sandbox.test",
+            "\"bob\"@sandbox.test",
+            " bob@sandbox.test\t",
+        ] {
+            assert_eq!(folded(email), "bob@sandbox.test", "{email:?}");
+        }
+        assert_eq!(folded("\u{3a3}\u{391}\u{3a3}@x.test"), folded("\u{3c3}\u{3b1}\u{3c3}@x.test"));
+        assert_eq!(folded("stra\u{df}e@x.test"), "stra\u{df}e@x.test", "another one than strasse@x.test");
+        assert_eq!(folded("bob+x@sandbox.test"), "bob+x@sandbox.test");
+        for tagged in [
+            "Bob+x@sandbox.test",
+            "bob+@sandbox.test",
+            "bob+x+y@\u{17f}andbox.test",
+            "\"bob+x\"@sandbox.test",
+        ] {
+            assert_eq!(mailbox(tagged), "bob@sandbox.test", "{tagged}");
+        }
+        assert_eq!(
+            (mailbox("+x@sandbox.test").as_str(), mailbox("half+").as_str()),
+            ("+x@sandbox.test", "half+")
+        );
+    }
+
+    proptest! {
+        /// An address as it is folded, and as it is written, folds to the same; and what can be written still can then.
+        #[test]
+        fn folding_is_stable(
+            local in "[aAkK.+\u{212a}\u{17f}\u{ff42}\u{ff2b}\u{fc}\u{3a3}\u{3c2}u\u{308}]{1,6}",
+            domain in "[aAsS.\u{17f}\u{ff33}\u{ff0e}\u{3002}\u{fc}\u{df}-]{1,8}",
+        ) {
+            let email = format!("{local}@{domain}");
+            let once = folded(&email);
+            prop_assert_eq!(folded(&once), once.clone());
+            prop_assert_eq!(folded(&wire(&email)), once.clone());
+            prop_assert_eq!(folded(&email.to_uppercase()), folded(&email.to_uppercase().to_lowercase()));
+            if check(&email).is_ok() {
+                prop_assert!(check(&wire(&email)).is_ok(), "{}", wire(&email));
+                prop_assert!(check(&once).is_ok(), "{}", once);
+            }
+        }
     }
 
     #[test]

@@ -133,9 +133,11 @@ pub struct Event {
 }
 
 impl Event {
-    /// What `busy` must be: cancelled and `free` events leave the time free.
+    /// Whether the event makes its time busy: cancelled events, and those that show as `free` or `workingElsewhere`, do not. Outlook publishes
+    /// both as free (MS-OXCICAL section 2.1.3.1.1.20.25).
     pub fn derived_busy(&self) -> bool {
-        self.status != EventStatus::Cancelled && self.show_as != ShowAs::Free
+        let is_free = matches!(self.show_as, ShowAs::Free | ShowAs::WorkingElsewhere);
+        self.status != EventStatus::Cancelled && !is_free
     }
 }
 

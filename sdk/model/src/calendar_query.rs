@@ -164,7 +164,7 @@ pub struct FreeBusyResult {
     pub status: TargetStatus,
     /// Sorted and clipped to the range that was asked for, at most 20,000: of more the rest is told as one, with the warning
     /// `busy_times_joined`. Merged: where times overlap, the strongest of `oof`, `busy`,
-    /// `workingElsewhere`, `tentative` is told. With `includeDetails` not merged: one per event.
+    /// `tentative` is told. With `includeDetails` not merged: one per event. An event that shows as `workingElsewhere` leaves its time free.
     pub busy: Vec<BusyTime>,
     pub error: Option<TargetError>,
 }

@@ -182,7 +182,7 @@ pub struct NewAuthorization {
     /// Authorizes this connection again: the same account must come back.
     pub connection_id: Option<String>,
     pub prompt: Option<String>,
-    /// PKCE (RFC 7636) of the caller.
+    /// PKCE (RFC 7636) of the caller. The return then brings a `code`, and the account is connected when that is exchanged.
     pub code_challenge: Option<String>,
     /// `S256`.
     pub code_challenge_method: Option<String>,
@@ -206,12 +206,13 @@ pub struct Authorization {
 #[serde(rename_all = "camelCase", default)]
 pub struct AuthorizationResult {
     pub connection_id: String,
+    /// `active`, or `pending` until `code` is exchanged: the connection is not there before.
     pub status: ConnectionStatus,
     /// Requested and not granted.
     pub missing_scopes: Vec<String>,
     /// The caller's own, as it was given.
     pub state: Option<String>,
-    /// Exchanges once, within 60 seconds, for tokens at `/v1/oauth/token`; only where `codeChallenge` was given.
+    /// Exchanges once, within 60 seconds, for tokens at `/v1/oauth/token`, which connects the account; only where `codeChallenge` was given.
     pub code: Option<String>,
 }
 

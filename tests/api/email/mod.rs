@@ -45,6 +45,7 @@ mod once;
 mod push;
 mod reading;
 mod relay;
+mod scopes;
 mod sending;
 pub mod sync;
 mod threads;

@@ -1,7 +1,7 @@
 //! `/v1/events`: the event log by example, page by page and one event at a time.
 
 mod positions;
-mod stream;
+pub mod stream;
 
 use std::time::Duration;
 
@@ -37,6 +37,7 @@ async fn key_of(server: &TestServer, api: &Actor) -> ApiKey {
 fn task(id: &str) -> NewLogEntry {
     NewLogEntry {
         connection_id: Some("conn_a".to_owned()),
+        account_ids: None,
         entry_type: "task.created".to_owned(),
         change_type: "created",
         resource_type: "task",

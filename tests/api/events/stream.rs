@@ -7,7 +7,9 @@ use futures::StreamExt;
 use harness::{Actor, TestServer};
 use reqwest::Response;
 use serde_json::{Value, json};
+use storage::key_revocations::{self, KeyWebhooks};
 use storage::sql::query;
+use switchboard::app::App;
 use switchboard::retention;
 use switchboard::webhooks::events::EventRequest;
 use switchboard::webhooks::stream::EventStream;
@@ -353,6 +355,75 @@ async fn a_revoked_key_ends_its_stream() {
     let tenant = key_of(&server, &api).await.tenant;
     write(&server.app, &tenant, vec![task("later")]).await;
     assert_eq!(other.resources(1).await, ["later"], "the stream of another key goes on");
+}
+
+/// A server whose streams neither look at the log nor give a sign of life by themselves.
+async fn quiet_server() -> TestServer {
+    TestServer::builder()
+        .config(|config| {
+            config.event_streams.look_every = LIMIT * 60;
+            config.event_streams.beat_every = LIMIT * 60;
+        })
+        .start()
+        .await
+}
+
+/// Revokes a key as the command line does it, which tells no host.
+async fn revoke_unseen(app: &App, key_id: String) {
+    let now = app.now();
+    let revoked: anyhow::Result<bool> = app
+        .db
+        .write(move |tx| {
+            Box::pin(async move { key_revocations::revoke_any(tx, &key_id, KeyWebhooks::PassOn, now).await })
+        })
+        .await;
+    assert!(revoked.expect("a write"));
+}
+
+/// A revocation by another process, or another host, is seen though nobody tells this host and nothing is written to the log.
+#[tokio::test]
+async fn a_stream_ends_with_its_key_though_nothing_happens() {
+    let server = quiet_server().await;
+    let (api, revoked) = (server.client().await, server.client().await);
+    let mut streams = Vec::new();
+    for _ in 0..2 {
+        streams.push(Events::open(&server, &revoked, "", None).await);
+    }
+    let mut other = Events::open(&server, &api, "", None).await;
+    let (key_id, beside) = (key_of(&server, &revoked).await.id, server.beside().await);
+    revoke_unseen(beside.as_ref().map_or(&server.app, |host| &host.app), key_id).await;
+    for stream in &mut streams {
+        assert!(stream.rest().await.iter().all(|block| block.data.is_empty()), "it ends without an event");
+    }
+    // A host may believe for a second that a key works.
+    server.clock.advance_ms(1_000);
+    assert_eq!(answer(&server, &revoked, "", None).await.status(), 401, "and no other one is opened");
+    let tenant = key_of(&server, &api).await.tenant;
+    write(&server.app, &tenant, vec![task("later")]).await;
+    assert_eq!(other.resources(1).await, ["later"], "the stream of another key goes on");
+}
+
+/// An access token ends by itself, and with its key.
+#[tokio::test]
+async fn a_stream_ends_with_its_access_token() {
+    let server = quiet_server().await;
+    let api = server.client().await;
+    for ends_by_itself in [true, false] {
+        let body = json!({ "grant_type": "client_credentials", "scope": "events.read", "expires_in": 60 });
+        let parent = server.client().await;
+        let made = parent.post("/v1/oauth/token", body).send().await.expect(200);
+        let mut reader = server.anonymous();
+        reader.key = made["access_token"].as_str().map(str::to_owned);
+        let mut stream = Events::open(&server, &reader, "", None).await;
+        stream.block().await.expect("the beginning");
+        match ends_by_itself {
+            true => server.clock.advance_ms(60_000),
+            false => revoke_unseen(&server.app, key_of(&server, &parent).await.id).await,
+        }
+        assert!(stream.rest().await.iter().all(|block| block.data.is_empty()));
+    }
+    let mut lasting = Events::open(&server, &api, "", None).await;
+    assert!(lasting.block().await.is_some());
 }
 
 /// A host that is asked to end does not wait for streams: their clients go on at another host.

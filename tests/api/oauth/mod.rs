@@ -1,7 +1,9 @@
 //! Connecting accounts by OAuth, with the sandbox provider's authorization server in the place of a real one.
 
+mod answers;
 mod apps;
 mod attacks;
+mod pending;
 mod process;
 mod refresh;
 mod round_trip;

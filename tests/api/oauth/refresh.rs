@@ -237,6 +237,36 @@ async fn database_failure_after_rotation_is_retried() {
     assert_eq!((app.metrics.renewals("stored"), app.renewals.running()), (2, 0));
 }
 
+/// Statements that make each write of the log fail, and that end this, on SQLite and on PostgreSQL.
+const SILENT: [[&str; 2]; 2] = [
+    [
+        "create trigger no_log before insert on log begin select raise(abort, 'no log'); end",
+        "drop trigger no_log",
+    ],
+    [
+        "create function no_log() returns trigger language plpgsql as 'begin raise exception ''no log''; end'; \
+         create trigger no_log before insert on log for each row execute function no_log()",
+        "drop trigger no_log on log",
+    ],
+];
+
+/// A log that cannot be written keeps no refresh token from being stored: without it the next renewal would end the grant.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_log_that_fails_loses_no_refresh_token() {
+    let flow = Flow::start().await;
+    let id = flow.connect(json!({}), "alice").await;
+    let app = flow.server.app.clone();
+    let [silent, mended] = SILENT[usize::from(app.db.is_shared())];
+    flow.server.clock.advance_ms(HOUR_MS);
+    run(&app, silent).await;
+    assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(2));
+    run(&app, mended).await;
+    assert_eq!(told(&app, &id, "connection.token_refreshed").await, 0);
+    flow.server.clock.advance_ms(HOUR_MS);
+    assert_eq!(flow.tokens(&id).await.map(|new| new.version), Ok(3));
+    assert_eq!(told(&app, &id, "connection.token_refreshed").await, 1);
+}
+
 /// An authorization server is asked for four at a time in the background; what does not get its turn is looked at again in a second.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn background_renewals_wait_for_their_turn() {

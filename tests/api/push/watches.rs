@@ -292,3 +292,28 @@ async fn nothing_is_watched_without_an_address() {
     assert_eq!(world.shown(0).await["status"], "unsupported");
     assert_eq!(world.pull_job(0).await.due_at, Some(world.server.app.now() + MINUTE_MS));
 }
+
+/// A watch ends with its collection, and a collection that comes back has one of its own: the provider may have ended the one before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_calendar_that_comes_back_is_watched_again() {
+    let world = World::start().await;
+    let old = world.watch(0).await;
+    let missing = json!({ "missing": world.calendars[0].1 });
+    world.provider.post("/sandbox/faults", missing).send().await.expect(201);
+    let list = format!("/v1/calendars?connection_id={}", world.connection);
+    let listed = async || {
+        world.server.clock.advance_ms(1);
+        let page = world.api.get(&list).header("cache-control", "no-cache").send().await.expect(200);
+        page["data"].as_array().expect("a list").iter().any(|one| text(&one["id"]) == world.calendars[0].0)
+    };
+    assert!(!listed().await);
+    assert_eq!(world.server.renew().await, 1, "it is stopped");
+    assert!(world.watches().await.is_empty() && world.theirs().await.is_empty());
+
+    assert!(listed().await);
+    assert_eq!(world.server.pull().await, 1, "it is read at once");
+    assert_eq!(world.server.renew().await, 1, "it is watched again");
+    let new = world.watch(0).await;
+    assert_eq!((new.status, world.theirs().await.len()), (Status::Active, 1));
+    assert_ne!(new.id, old.id);
+}

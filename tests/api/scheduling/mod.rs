@@ -1,12 +1,19 @@
 //! `/v1/scheduling` by example: event types, slots and bookings.
 
+mod absence;
+mod addresses;
 mod bookings;
+mod bound_keys;
+mod browser_keys;
 mod checker;
+mod clock_change;
 mod conference;
 mod configurations;
 mod confirmation;
 mod event_types;
 mod following;
+mod host_moves;
+mod invitee_words;
 mod kills;
 mod lifecycle;
 mod limits;
@@ -27,9 +34,12 @@ mod provider_peers;
 mod provider_side;
 mod questions;
 mod races;
+mod relocated;
+mod rights;
 mod schedules;
 mod seats;
 mod slots;
+mod slow_forms;
 mod spam;
 mod tries;
 mod wrong_input;

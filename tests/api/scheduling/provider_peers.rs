@@ -3,6 +3,7 @@
 use harness::TestServer;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::lifecycle::{read, run_jobs};
@@ -65,6 +66,25 @@ impl Booked {
         text(&event["externalId"])
     }
 
+    /// Another calendar of the host's: its id, and its path at the server.
+    async fn shelf(&self) -> (String, String) {
+        let body = json!({ "connectionId": self.desk.connection, "name": "Clients", "timeZone": "UTC" });
+        let made = self.desk.api.post("/v1/calendars", body).send().await.expect(201);
+        (text(&made["id"]), text(&made["externalId"]))
+    }
+
+    /// The booking has its event in that calendar, at once and when the minute is over.
+    async fn assert_follows(&self, shelf: &str) {
+        assert_eq!(self.events().await, Vec::<Value>::new());
+        for _ in 0..2 {
+            run_jobs(&self.server).await;
+            let shown = read(&self.desk.api, &self.booking).await;
+            assert_eq!(shown["status"], "confirmed", "{shown:#}");
+            assert_eq!(shown["calendarEvents"][0]["calendarId"], shelf, "{shown:#}");
+            self.server.clock.advance_ms(GONE_MS);
+        }
+    }
+
     async fn close(self) {
         let calendar = format!("/v1/calendars/{}", self.desk.calendar);
         self.desk.api.delete(calendar).send().await.expect(204);
@@ -81,6 +101,39 @@ async fn deleted_in_radicale_cancels_the_booking() {
     run_jobs(&booked.server).await;
     let cancelled = read(&booked.desk.api, &booked.booking).await;
     assert_eq!((&cancelled["status"], &cancelled["cancelledBy"]), (&json!("cancelled"), &json!("host")));
+    booked.close().await;
+}
+
+/// Another program puts the event into another calendar and deletes it in this one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn filed_elsewhere_in_radicale_the_event_keeps_its_booking() {
+    let Some(url) = dav::peer("RADICALE_URL") else { return };
+    let booked = Booked::on(url).await;
+    let (href, (shelf, folder)) = (booked.href().await, booked.shelf().await);
+    let object = dav::got(&booked.url, USER, &href).await.replace("\r\n", "\n");
+    let file = ("text/calendar; charset=utf-8", object.as_str());
+    dav::put(&booked.url, USER, &folder, "filed.ics", file).await;
+    dav::delete(&booked.url, USER, &href).await;
+    booked.assert_follows(&shelf).await;
+    booked.desk.api.delete(format!("/v1/calendars/{shelf}")).send().await.expect(204);
+    booked.close().await;
+}
+
+/// The same by one request (RFC 4918, section 9.9).
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_webdav_move_in_cyrus_keeps_the_booking() {
+    let Some(url) = dav::peer("CYRUS_URL") else { return };
+    let booked = Booked::on(url).await;
+    let (href, (shelf, folder)) = (booked.href().await, booked.shelf().await);
+    let client = harness::http_client().build().expect("an HTTP client");
+    let server = booked.url.trim_end_matches('/');
+    let method = Method::from_bytes(b"MOVE").expect("a method");
+    let request = client.request(method, format!("{server}{href}")).basic_auth(USER, Some("secret"));
+    let request = request.header("destination", format!("{server}{folder}filed.ics"));
+    let response = request.send().await.expect("the server answers");
+    assert!(response.status().is_success(), "{}", response.status());
+    booked.assert_follows(&shelf).await;
+    booked.desk.api.delete(format!("/v1/calendars/{shelf}")).send().await.expect(204);
     booked.close().await;
 }
 

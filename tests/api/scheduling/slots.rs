@@ -111,3 +111,21 @@ async fn a_dead_calendar_is_never_free() {
     assert_eq!(answer["data"].as_array().map(Vec::len), Some(6));
     provider.delete("/sandbox/faults").send().await.expect(204);
 }
+
+/// Outlook publishes a day at home as free.
+#[tokio::test]
+async fn a_host_who_works_elsewhere_can_be_booked() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let id = desk.open("intro", json!({})).await;
+    let path = format!("/v1/calendars/{}/events", desk.calendar);
+    let at_home = json!({
+        "title": "Home office", "start": format!("{DAY}T08:00:00Z"), "end": format!("{DAY}T17:00:00Z"),
+        "showAs": "workingElsewhere",
+    });
+    let event = desk.api.post(&path, at_home).send().await.expect(201);
+    assert_eq!((&event["showAs"], &event["busy"]), (&json!("workingElsewhere"), &json!(false)));
+    let all = ["09:00", "09:30", "10:00", "10:30", "11:00", "11:30"];
+    assert_eq!(starts(&desk.api, &on(&id, DAY)).await, all);
+    desk.api.post(BOOKINGS, booking(&id, "10:00")).send().await.expect(201);
+}

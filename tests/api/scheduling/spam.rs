@@ -286,7 +286,7 @@ async fn the_operators_service_decides() {
     assert_eq!(service.asked().len(), 2);
 }
 
-/// Where the service says nothing that can be understood, the setting decides: forms are taken, or kept to be sent again.
+/// The setting decides where the service says that it cannot answer: forms are taken, or kept to be sent again.
 #[tokio::test]
 async fn without_a_verdict_the_setting_decides() {
     for (failure, status) in [(VerdictFailure::Open, 303), (VerdictFailure::Closed, 503)] {
@@ -295,7 +295,7 @@ async fn without_a_verdict_the_setting_decides() {
         let desk = Desk::of(&server, "alice").await;
         desk.open("intro", json!({})).await;
         let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
-        let faults = [(500, "{\"allow\": true}"), (302, ""), (200, "yes")];
+        let faults = [(500, "{\"allow\": true}"), (503, ""), (504, "{\"allow\": false}")];
         for (fault, time) in faults.into_iter().zip(["09:00", "09:30", "10:00"]) {
             service.says(fault);
             let page = form(&server, &browser, &url, time).await;
@@ -307,6 +307,46 @@ async fn without_a_verdict_the_setting_decides() {
                 assert_eq!(send(&browser, &sent, &ADA).await.status, 303, "it is the same form");
             }
         }
+    }
+}
+
+/// An answer that is no consent takes no form, whatever the operator has said of silence: what is not understood, what leads elsewhere, and what
+/// is too long to be read. A long answer within the bound is read to its end.
+#[tokio::test]
+async fn an_answer_that_is_no_consent_refuses() {
+    let spaced: &'static str = format!("{{\"allow\": true}}{}", " ".repeat(20_000)).leak();
+    let padded = |length: usize, allow: bool| -> &'static str {
+        format!("{{\"why\": \"{}\", \"allow\": {allow}}}", "x".repeat(length)).leak()
+    };
+    for failure in [VerdictFailure::Open, VerdictFailure::Closed] {
+        let service = Service::start().await;
+        let server = service.server(failure).await;
+        let desk = Desk::of(&server, "alice").await;
+        let id = desk.open("intro", json!({})).await;
+        let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+        for answer in [
+            (200, padded(2_000, false)),
+            (200, padded(20_000, true)),
+            (200, spaced),
+            (200, "yes"),
+            (200, "{\"allow\": \"true\"}"),
+            (204, ""),
+            (302, "{\"allow\": true}"),
+            (400, "{\"allow\": true}"),
+            (403, "{\"allow\": true}"),
+            (404, ""),
+            (429, ""),
+        ] {
+            service.says(answer);
+            let page = form(&server, &browser, &url, "09:00").await;
+            let refused = send(&browser, &page, &ADA).await;
+            assert_eq!(refused.status, 403, "{answer:?}: {refused:#?}");
+            assert!(refused.text.contains("This booking cannot be taken"), "{refused:#?}");
+        }
+        assert_eq!(free(&desk, &id).await, 6, "nothing was booked");
+        service.says((200, padded(15_000, true)));
+        let page = form(&server, &browser, &url, "09:00").await;
+        assert_eq!(send(&browser, &page, &ADA).await.status, 303);
     }
 }
 

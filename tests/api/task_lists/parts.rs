@@ -86,3 +86,23 @@ async fn links() {
     let left = api.all(&links).await;
     assert_eq!(left.iter().map(|l| &l["id"]).collect::<Vec<_>>(), [&about["id"]]);
 }
+
+/// A link names what its key may read: whoever writes tasks alone is not told what else there is.
+#[tokio::test]
+async fn a_link_needs_the_right_to_read_what_it_names() {
+    let server = TestServer::start().await;
+    let (api, tasks) = default_list(&server).await;
+    let task = api.post(&tasks, json!({ "title": "Call Ada" })).send().await.expect(201);
+    let links = format!("{tasks}/{}/links", task["id"].as_str().unwrap());
+    let contact = json!({ "connectionId": task["connectionId"], "displayName": "Ada" });
+    let contact = api.post("/v1/contacts", contact).send().await.expect(201);
+    let about = |id: &Value| json!({ "resourceType": "contact", "resourceId": id });
+    let weak = server.client_with(&["tasks.write", "calendar.write"]).await;
+    for id in [&contact["id"], &json!("con_00000000000000000000000000")] {
+        let refused = weak.post(&links, about(id)).send().await.refused(403, "insufficient_scope");
+        assert_eq!(refused["param"], "resourceId", "{refused:#}");
+    }
+    assert_eq!(api.all(&links).await, Vec::<Value>::new());
+    let both = server.client_with(&["tasks.write", "contacts.read"]).await;
+    both.post(&links, about(&contact["id"])).send().await.expect(201);
+}

@@ -30,6 +30,7 @@ pub async fn log_as(desk: &Desk, all: &[(&str, &str)]) {
 async fn log_titled(desk: &Desk, all: &[(&str, &str)], title: impl Fn(&str) -> String) {
     let note = |(resource, entry_type): &(&str, &str)| NewLogEntry {
         connection_id: Some(desk.connection.clone()),
+        account_ids: None,
         entry_type: (*entry_type).to_owned(),
         change_type: "updated",
         resource_type: "calendar.event",

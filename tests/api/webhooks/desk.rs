@@ -112,6 +112,7 @@ impl Desk {
     pub async fn log_events(&self, count: usize, entry_type: &str) {
         let note = |n: usize| NewLogEntry {
             connection_id: Some(self.connection.clone()),
+            account_ids: None,
             entry_type: entry_type.to_owned(),
             change_type: "created",
             resource_type: "calendar.event",

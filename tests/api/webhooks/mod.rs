@@ -1,11 +1,13 @@
 //! Webhooks by example.
 
+mod absence;
 mod changes;
 mod convergence;
 mod deliveries;
 mod delivery;
 mod desk;
 mod drain;
+mod headers;
 mod hostile;
 mod kills;
 mod libraries;
@@ -15,6 +17,7 @@ mod ordered;
 mod replay;
 mod replay_range;
 mod restarts;
+mod rights;
 mod rotation;
 mod schedule;
 mod test_event;

@@ -59,13 +59,16 @@ async fn a_subscription_is_changed_and_deleted() {
     let changed = api.patch(path(&made), patch.clone()).send().await.expect(200);
     for (name, value) in patch.as_object().expect("an object") {
         let name = if name == "event_types" { "eventTypes" } else { name };
-        assert_eq!(&changed[name], value, "{name}");
+        if name != "headers" {
+            assert_eq!(&changed[name], value, "{name}");
+        }
     }
     assert_eq!(changed["secret"], Value::Null);
+    assert_eq!(changed["headers"], json!({ "X-Team": "********", "X-Other": "********" }));
     assert_ne!(changed["etag"], made["etag"]);
     let headers = json!({ "headers": { "X-Other": null, "X-Third": "c" }, "description": null });
     let changed = api.patch(path(&made), headers).send().await.expect(200);
-    assert_eq!(changed["headers"], json!({ "X-Team": "a", "X-Third": "c" }));
+    assert_eq!(changed["headers"], json!({ "X-Team": "********", "X-Third": "********" }));
     assert_eq!((&changed["description"], &changed["maxPerSecond"]), (&Value::Null, &json!(5)));
     // What changes nothing makes no new version; a read-only field that repeats what is there is no fault.
     let same = api.patch(path(&made), changed.clone()).send().await.expect(200);

@@ -87,6 +87,37 @@ async fn a_secret_of_ones_own_without_a_grace() {
     assert_eq!(error["param"], "secretGraceSeconds");
 }
 
+/// A secret that was stolen is out of use at once, and so is every one before it that was still within its grace.
+#[tokio::test]
+async fn without_a_grace_all_earlier_secrets_end() {
+    let mut desk = Desk::start().await;
+    let webhook = desk.subscription(json!({ "eventTypes": CREATED })).await;
+    let week = json!({ "rotateSecret": true, "secretGraceSeconds": 604_800 });
+    for _ in 0..2 {
+        desk.api.patch(path(&webhook), week.clone()).send().await.expect(200);
+    }
+    let at_once = json!({ "rotateSecret": true, "secretGraceSeconds": 0 });
+    let new = secret(&desk.api.patch(path(&webhook), at_once).send().await.expect(200));
+    let received = next(&mut desk).await;
+    assert_eq!(signatures(&received), [v1(&new, &received)]);
+
+    // The same secret once more, or no new one at all.
+    for ending in [json!({ "secretGraceSeconds": 0 }), json!({ "secret": null, "secretGraceSeconds": 0 })] {
+        let newest = secret(&desk.api.patch(path(&webhook), week.clone()).send().await.expect(200));
+        let received = next(&mut desk).await;
+        assert!(signatures(&received).len() > 1);
+        let kept = desk.api.patch(path(&webhook), ending).send().await.expect(200);
+        assert_eq!(kept["secret"], Value::Null, "it is shown once");
+        let received = next(&mut desk).await;
+        assert_eq!(signatures(&received), [v1(&newest, &received)]);
+    }
+    let newest = secret(&desk.api.patch(path(&webhook), week).send().await.expect(200));
+    let same = json!({ "secret": newest, "secretGraceSeconds": 0 });
+    desk.api.patch(path(&webhook), same).send().await.expect(200);
+    let received = next(&mut desk).await;
+    assert_eq!(signatures(&received), [v1(&newest, &received)]);
+}
+
 /// Ten earlier secrets sign at most: of more, the oldest stop before their time.
 #[tokio::test]
 async fn ten_earlier_secrets_sign_at_most() {

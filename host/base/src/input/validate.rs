@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use model::Instant;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use url::Url;
 
 use crate::error::{Code, Result, invalid};
@@ -16,6 +17,8 @@ pub const MAX_LINE: usize = 1_024;
 pub const MAX_TEXT: usize = 65_536;
 /// Most lines of a recurrence.
 const MAX_RECURRENCE: usize = 50;
+/// Characters of what was sent that an error shows.
+const MAX_SHOWN: usize = 100;
 /// Longest URL in bytes.
 const MAX_URL: usize = 2_048;
 /// Years that calendars deal with.
@@ -54,14 +57,15 @@ fn written<T: Serialize>(entry: &T) -> Option<String> {
     serde_json::to_string(entry).ok()
 }
 
-/// An address that can stand in a mailto URI: something, an @, something, and nothing that would break out of a line.
+/// One address that mail can be sent to, and that can stand in a mailto URI and in a parameter of an invitation: there quotes would end it.
 pub fn address(field: &str, email: &str) -> Result<()> {
-    let fits = email.len() <= 320
-        && email.split_once('@').is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty())
-        && !email
-            .chars()
-            .any(|c| c.is_control() || c.is_whitespace() || matches!(c, '<' | '>' | '"' | ',' | ';'));
-    if fits { Ok(()) } else { Err(fault(field, "must be an e-mail address")) }
+    let wrong = match mail::address::check(email) {
+        Ok(()) if email.contains('"') => "an address here has no quotes",
+        Ok(()) => return Ok(()),
+        Err(wrong) => wrong,
+    };
+    let sent: String = email.chars().take(MAX_SHOWN).collect();
+    Err(fault(field, &format!("must be one email address such as ada@example.com; got {sent:?}: {wrong}")))
 }
 
 /// `#rrggbb`.
@@ -86,6 +90,21 @@ pub fn zone(field: &str, name: &str) -> Result<TimeZone> {
         let message = format!("{field}: {name:?} is not an IANA time zone, such as Europe/Berlin");
         invalid(Code::InvalidTimeZone, field, message)
     })
+}
+
+/// The name of an IANA zone as the tz database has it: `asia/kolkata` is `Asia/Kolkata`.
+pub fn zone_name(field: &str, name: &str) -> Result<String> {
+    let zone = zone(field, name)?;
+    Ok(zone.iana_name().unwrap_or(name).to_owned())
+}
+
+/// Writes the name of the zone in a field of a body as the tz database has it. A name that is none stays, for the check that names its field.
+pub fn canonical_zone(body: &mut Map<String, Value>, field: &str) {
+    if let Some(Value::String(name)) = body.get_mut(field)
+        && let Ok(known) = zone_name(field, name)
+    {
+        *name = known;
+    }
 }
 
 /// `YYYY-MM-DD`, a day that exists.
@@ -123,7 +142,69 @@ pub fn recurrence(lines: &[String], dates: bool) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::added;
+    use serde_json::json;
+
+    use super::{added, address, canonical_zone, zone_name};
+    use crate::error::{Code, Error};
+
+    fn refusal(error: Error) -> (Code, Option<String>, String) {
+        match error {
+            Error::Refused(refusal) => (refusal.code, refusal.param, refusal.message),
+            Error::Internal(e) => panic!("{e}"),
+        }
+    }
+
+    #[test]
+    fn an_address_is_one_that_mail_can_be_sent_to() {
+        for email in ["ada@example.org", "o'neil+x@b-c.example", "root@localhost", "jörg@münchen.example"] {
+            assert!(address("email", email).is_ok(), "{email}");
+        }
+        for email in [
+            "",
+            "ada",
+            "@example.org",
+            "ada@",
+            "a@b@c.org",
+            "a@@b.org",
+            "a@b..org",
+            "a@-b.org",
+            "\"a@b\"@c.org",
+            "Ada <ada@example.org>",
+            "ada@example.org,bob@example.org",
+            "ada@example.org\r\nBcc: x@y.org",
+        ] {
+            let (code, param, message) = refusal(address("guests[1].email", email).unwrap_err());
+            assert_eq!(
+                (code, param.as_deref()),
+                (Code::InvalidParameter, Some("guests[1].email")),
+                "{email:?}"
+            );
+            let begin =
+                format!("guests[1].email must be one email address such as ada@example.com; got {email:?}: ");
+            assert!(message.starts_with(&begin), "{message}");
+        }
+        let (.., message) = refusal(address("email", &"x".repeat(5_000)).unwrap_err());
+        assert!(message.len() < 300, "{message}");
+    }
+
+    #[test]
+    fn a_zone_is_named_as_the_database_names_it() {
+        assert_eq!(zone_name("timeZone", "asia/kolkata").unwrap(), "Asia/Kolkata");
+        let mut body =
+            json!({ "timeZone": "AMERICA/NEW_YORK", "endTimeZone": "mars/olympus", "title": "utc", "x": 1 });
+        let fields = body.as_object_mut().unwrap();
+        for field in ["timeZone", "endTimeZone", "x", "none"] {
+            canonical_zone(fields, field);
+        }
+        let expected =
+            json!({ "timeZone": "America/New_York", "endTimeZone": "mars/olympus", "title": "utc", "x": 1 });
+        assert_eq!(body, expected);
+        for name in ["Etc/Unknown", "Factory", "Mars/Olympus", ""] {
+            let (code, param, message) = refusal(zone_name("timeZone", name).unwrap_err());
+            assert_eq!((code, param.as_deref()), (Code::InvalidTimeZone, Some("timeZone")), "{name}");
+            assert!(message.contains(&format!("{name:?} is not an IANA time zone")), "{message}");
+        }
+    }
 
     #[test]
     fn entries_that_were_there_are_not_added() {

@@ -188,9 +188,15 @@ impl Egress {
             rules.webhook_allowed.into(),
             names.clone(),
             connect_timeout,
+            post::BodyUse::Shown,
         );
-        let private = address::PRIVATE.into();
-        let operator = post::PostClients::new(clients.line_tls(), private, names.clone(), connect_timeout);
+        let operator = post::PostClients::new(
+            clients.line_tls(),
+            address::PRIVATE.into(),
+            names.clone(),
+            connect_timeout,
+            post::BodyUse::Answer,
+        );
         let lines = Arc::default();
         tcp::Pool::tend(&lines, &runtime);
         Ok(Egress {

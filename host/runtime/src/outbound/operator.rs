@@ -134,7 +134,8 @@ impl OperatorAnswer {
     pub async fn beginning(mut self) -> Vec<u8> {
         let mut first = Vec::new();
         // What arrived until then is returned.
-        let _ = tokio::time::timeout(post::READ_TIME, post::read(&mut self.body, &mut first)).await;
+        let reading = post::read(&mut self.body, &mut first, post::SNIPPET_BYTES);
+        let _ = tokio::time::timeout(post::READ_TIME, reading).await;
         first
     }
 }

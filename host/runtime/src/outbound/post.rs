@@ -21,6 +21,7 @@ use hyper_util::client::legacy;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use ipnet::IpNet;
 use rustls::client::Resumption;
+use tokio::time::{Instant, timeout_at};
 use url::{Host, Url};
 
 use crate::http_url;
@@ -46,8 +47,8 @@ const MAX_HEAD_BYTES: usize = 32 << 10;
 const MAX_READ_BYTES: usize = 16 << 10;
 /// How long reading an answer's body may take.
 pub(super) const READ_TIME: Duration = Duration::from_secs(1);
-/// Bytes of an answer's body that are kept.
-const SNIPPET_BYTES: usize = 1_024;
+/// Bytes of an answer's body that are kept to be shown.
+pub(super) const SNIPPET_BYTES: usize = 1_024;
 
 const HTTPS_ONLY: &str = "the URL must be https: http is for networks alone that the operator allows";
 const NOT_PUBLIC: &str =
@@ -70,8 +71,19 @@ pub struct Posted {
     pub status: u16,
     /// The header `Retry-After` as it came.
     pub retry_after: Option<String>,
-    /// The first bytes of the body, at most 1 KiB.
+    /// The first bytes of the body: at most 1 KiB of a webhook's answer, and 16 KiB of an answer from a URL that the operator has set.
     pub snippet: Vec<u8>,
+    /// `snippet` is the whole body: it was not longer, and neither broke off nor was late.
+    pub is_whole: bool,
+}
+
+/// The use of an answer's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyUse {
+    /// Its beginning is shown, and the answer stands without it.
+    Shown,
+    /// It is the answer, and has the deadline of its head.
+    Answer,
 }
 
 /// Why there is no answer.
@@ -133,6 +145,7 @@ pub(crate) struct PostClients {
     allowed: Arc<[IpNet]>,
     names: Arc<Names>,
     connect_timeout: Duration,
+    body_use: BodyUse,
     kept: KeptConnections,
     pool: Mutex<Pool>,
 }
@@ -144,13 +157,16 @@ impl PostClients {
         allowed: Arc<[IpNet]>,
         names: Arc<Names>,
         connect_timeout: Duration,
+        body_use: BodyUse,
     ) -> Self {
         let kept = KeptConnections::new(MOST_IDLE, MOST_IDLE_OF_TENANT);
-        PostClients { tls, allowed, names, connect_timeout, kept, pool: Mutex::default() }
+        PostClients { tls, allowed, names, connect_timeout, body_use, kept, pool: Mutex::default() }
     }
 
-    /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer.
+    /// Sends a notification. `deadline` is for the lookup, the connection, TLS, the request and the head of the answer, and for its body where
+    /// that is the answer.
     pub(crate) async fn post(&self, post: Post<'_>, deadline: Duration) -> Result<Posted, PostError> {
+        let until = Instant::now() + deadline;
         let uri = self.target(post.url)?;
         let client = self.client(post.tenant);
         let _under_way = client.kept.request();
@@ -163,14 +179,19 @@ impl PostClients {
         for name in [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, CONNECTION, TE, UPGRADE, EXPECT] {
             request.headers_mut().remove(name);
         }
-        let answered = tokio::time::timeout(deadline, http.request(request)).await;
+        let answered = timeout_at(until, http.request(request)).await;
         let mut response = answered.map_err(|_| PostError::Timeout)?.map_err(|error| explain(&error))?;
         let retry_after = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let (status, retry_after) = (response.status().as_u16(), retry_after.map(str::to_owned));
         let mut snippet = Vec::new();
-        // The answer is known by now: a body that is late or breaks off costs only the connection, which is closed with it.
-        let _ = tokio::time::timeout(READ_TIME, read(response.body_mut(), &mut snippet)).await;
-        Ok(Posted { status, retry_after, snippet })
+        let (kept_bytes, until) = match self.body_use {
+            BodyUse::Shown => (SNIPPET_BYTES, Instant::now() + READ_TIME),
+            BodyUse::Answer => (MAX_READ_BYTES, until),
+        };
+        // A body that is late or breaks off costs only the connection, which is closed with it.
+        let reading = read(response.body_mut(), &mut snippet, kept_bytes);
+        let is_whole = timeout_at(until, reading).await.unwrap_or(false);
+        Ok(Posted { status, retry_after, snippet, is_whole })
     }
 
     /// Whether notifications may be sent to this URL. Every attempt is checked anew when it connects.
@@ -281,19 +302,21 @@ fn literal(url: &Url) -> Option<IpAddr> {
     }
 }
 
-/// Reads the body to its end, or as much of it as is read of any.
-pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>) {
+/// Reads the body to its end, or as much of it as is read of any, and keeps its first `most` bytes. Returns whether these are all of it.
+pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>, most: usize) -> bool {
     let mut count = 0;
-    while let Some(Ok(frame)) = body.frame().await {
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return false };
         // Trailers say nothing that anybody is told.
         let Some(piece) = frame.data_ref() else { continue };
         count += piece.len();
-        let room = SNIPPET_BYTES.saturating_sub(snippet.len());
+        let room = most.saturating_sub(snippet.len());
         snippet.extend(piece.iter().take(room));
         if count > MAX_READ_BYTES {
-            return;
+            return false;
         }
     }
+    count <= most
 }
 
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
@@ -468,7 +491,7 @@ mod tests {
             assert_eq!(check(&open, &url).await, UrlCheck::Ok);
             let posted = post(&open, &url, DEADLINE).await.unwrap();
             let echoed = format!("{host}:{port} 13 false {{\"id\":\"ev_1\"}}");
-            assert_eq!((posted.status, posted.snippet), (200, echoed.into_bytes()));
+            assert_eq!((posted.status, posted.snippet, posted.is_whole), (200, echoed.into_bytes(), true));
         }
         // Of several addresses, requests go to those that are allowed.
         assert_eq!(
@@ -547,7 +570,8 @@ mod tests {
         let open = clients(&["127.0.0.0/8"]);
         let (port, sending) = endless().await;
         let posted = post(&open, &format!("http://127.0.0.1:{port}/"), DEADLINE).await.unwrap();
-        assert_eq!((posted.status, posted.snippet), (200, vec![b'x'; SNIPPET_BYTES]));
+        assert_eq!((posted.status, posted.is_whole), (200, false));
+        assert_eq!(posted.snippet, vec![b'x'; SNIPPET_BYTES]);
         // What the system holds for a socket, and no more.
         let sent = tokio::time::timeout(DEADLINE, sending).await.expect("the connection is closed").unwrap();
         assert!(sent < 64 << 20, "{sent}");
@@ -555,6 +579,12 @@ mod tests {
         let (port, _) = server(String::new()).await;
         let posted = post(&open, &format!("http://127.0.0.1:{port}/drip"), DEADLINE).await.unwrap();
         assert_eq!((posted.status, &*posted.snippet), (200, &b"drip"[..]));
+        // Where the body is the answer, it has the deadline of its head.
+        let mut read = clients(&["127.0.0.0/8"]);
+        read.body_use = BodyUse::Answer;
+        let url = format!("http://127.0.0.1:{port}/drip");
+        let late = post(&read, &url, Duration::from_millis(1_500)).await.unwrap();
+        assert_eq!((late.status, &*late.snippet, late.is_whole), (200, &b"drip"[..], false));
     }
 
     #[tokio::test]

@@ -35,6 +35,15 @@ impl Caller {
         base::scopes::holds(&self.key.scopes, scope)
     }
 
+    /// Whether the key stands in pages, where everybody can read it: visitors of these send with it. Such a key can do nothing but book, or names
+    /// the sites that it stands in and reads no bookings.
+    // Contract silent: which keys are those of browsers. What a visitor can do with one is bounded by the visitor's address as well.
+    pub fn is_public(&self) -> bool {
+        let can_book_alone = self.key.scopes.iter().all(|scope| scope == "scheduling.book");
+        let is_of_pages = self.has_scope("scheduling.book") && !self.has_scope("scheduling.read");
+        is_of_pages && (can_book_alone || !self.key.allowed_domains.is_empty())
+    }
+
     /// Whether the key may use this connection: a key without a list may use all of its application.
     pub fn may_use(&self, connection_id: &str) -> bool {
         self.key.connection_ids.is_empty() || self.key.connection_ids.iter().any(|id| id == connection_id)

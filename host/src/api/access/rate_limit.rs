@@ -2,7 +2,9 @@
 //! counts). Notifications of providers are counted by the second instead. In memory: it cannot be unreachable, and what it cannot decide it lets pass (Contract, Limits 4: it fails open).
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr};
+use std::ops::DerefMut;
 use std::sync::Mutex;
 
 use quick_cache::unsync::Cache;
@@ -11,6 +13,8 @@ use quick_cache::unsync::Cache;
 pub const WINDOW_MS: i64 = 60_000;
 /// The same for notifications of providers.
 const NOTIFICATION_WINDOW_MS: i64 = 1_000;
+/// Bits of an IPv6 network that counts as one address.
+const SITE_BITS: u32 = 56;
 /// Who is remembered at most. For one more, one that was not seen lately is forgotten, at a constant cost.
 const REMEMBERED: usize = 100_000;
 
@@ -23,6 +27,8 @@ pub struct RateLimiter {
 /// The budgets of keys, and those of addresses: a flood from everywhere makes no key's forgotten.
 pub struct Limiters {
     pub keys: RateLimiter,
+    /// The part that each address has of the budgets of keys that stand in pages.
+    visitors: RateLimiter,
     addresses: RateLimiter,
     notifications: RateLimiter,
 }
@@ -70,6 +76,7 @@ impl Default for Limiters {
     fn default() -> Self {
         Limiters {
             keys: RateLimiter::default(),
+            visitors: RateLimiter::default(),
             addresses: RateLimiter::default(),
             notifications: RateLimiter { window_ms: NOTIFICATION_WINDOW_MS, ..RateLimiter::default() },
         }
@@ -86,9 +93,7 @@ impl RateLimiter {
     pub fn take(&self, who: &str, limit: u64, now: i64) -> Standing {
         let open = Standing { limit, remaining: limit, retry_after_s: None };
         let Ok(mut budgets) = self.budgets.lock() else { return open };
-        let found = budgets
-            .get_mut_or_insert_with(who, || Ok::<_, std::convert::Infallible>(RequestBudget::default()));
-        found.ok().flatten().map_or(open, |mut budget| budget.take(limit, self.window_ms, now))
+        budget(&mut budgets, who).map_or(open, |mut budget| budget.take(limit, self.window_ms, now))
     }
 
     /// Callers that are remembered now.
@@ -102,6 +107,34 @@ impl RateLimiter {
 }
 
 impl Limiters {
+    /// Counts a request with a key that stands in pages, which a visitor sends from this address. It is within the budget of the key, of which the
+    /// address may have so much that as much again is left for others: half of it if nobody else is there, and at least one request. However
+    /// much an address sends, others find room.
+    pub fn take_of_visitor(&self, key: &str, ip: IpAddr, limit: u64, now: i64) -> Standing {
+        let open = Standing { limit, remaining: limit, retry_after_s: None };
+        let (Ok(mut keys), Ok(mut visitors)) = (self.keys.budgets.lock(), self.visitors.budgets.lock())
+        else {
+            return open;
+        };
+        let (Some(mut of_key), Some(mut of_visitor)) =
+            (budget(&mut keys, key), budget(&mut visitors, &format!("{key} {}", site(ip))))
+        else {
+            return open;
+        };
+        of_key.forget(WINDOW_MS, now);
+        of_visitor.forget(WINDOW_MS, now);
+        if !leaves_room(of_key.used, of_visitor.used, limit) {
+            let wait_ms = (of_key.room_at(&of_visitor, limit) + WINDOW_MS - now).max(1);
+            let retry_after_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1000);
+            return Standing { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
+        }
+        of_key.add(now);
+        of_visitor.add(now);
+        // Each request more takes one of the key's and keeps one for others.
+        let remaining = limit.saturating_sub(of_key.used + of_visitor.used) / 2;
+        Standing { limit, remaining, retry_after_s: None }
+    }
+
     /// Counts a request of an address.
     pub fn take_of_address(&self, class: Class, ip: IpAddr, limit: u64, now: i64) -> Standing {
         self.addresses.take(&format!("{class:?} {}", site(ip)), limit, now)
@@ -120,7 +153,7 @@ impl Limiters {
 
     /// Callers that are remembered now.
     pub fn len(&self) -> usize {
-        self.keys.len() + self.addresses.len() + self.notifications.len()
+        self.keys.len() + self.visitors.len() + self.addresses.len() + self.notifications.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -128,16 +161,36 @@ impl Limiters {
     }
 }
 
-/// What one party has of addresses: of IPv6 a network of 64 bits, within which it can take any (RFC 4291 section 2.5.4).
+/// Returns the address that stands for all that one party has: whatever counts by addresses counts by these. Of IPv6 that is a network of 56
+/// bits, within which a customer of an access provider can take any address (RIPE-690 section 4.2, RFC 6177 section 2).
 pub fn site(ip: IpAddr) -> IpAddr {
     match ip.to_canonical() {
-        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX))),
+        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() & !(u128::MAX >> SITE_BITS))),
         v4 => v4,
     }
 }
 
+/// The budget with this name; none where the cache takes none.
+fn budget<'b>(
+    budgets: &'b mut Cache<String, RequestBudget>,
+    who: &str,
+) -> Option<impl DerefMut<Target = RequestBudget> + use<'b>> {
+    let new = || Ok::<_, Infallible>(RequestBudget::default());
+    budgets.get_mut_or_insert_with(who, new).ok().flatten()
+}
+
+/// Whether a visitor who has so much of a key's budget may have one request more, and as much as that again is left for others. The first
+/// request of each is within the budget alone.
+fn leaves_room(used_of_key: u64, used_of_visitor: u64, limit: u64) -> bool {
+    match used_of_visitor {
+        0 => used_of_key < limit,
+        used => used_of_key + used + 2 <= limit,
+    }
+}
+
 impl RequestBudget {
-    fn take(&mut self, limit: u64, window_ms: i64, now: i64) -> Standing {
+    /// Leaves out what counts no more.
+    fn forget(&mut self, window_ms: i64, now: i64) {
         while let Some(&(at, n)) = self.log.front() {
             if now - at < window_ms {
                 break;
@@ -145,17 +198,43 @@ impl RequestBudget {
             self.used -= u64::from(n);
             self.log.pop_front();
         }
+    }
+
+    fn add(&mut self, now: i64) {
+        self.used += 1;
+        match self.log.back_mut() {
+            Some((at, n)) if *at >= now => *n += 1,
+            _ => self.log.push_back((now, 1)),
+        }
+    }
+
+    /// When the request was made, in milliseconds, that has to count no more before the visitor may send the next one.
+    fn room_at(&self, of_visitor: &RequestBudget, limit: u64) -> i64 {
+        let (mut used, mut used_of_visitor) = (self.used, of_visitor.used);
+        let mut of_visitor = of_visitor.log.iter().peekable();
+        let mut last = 0;
+        for (at, n) in &self.log {
+            used = used.saturating_sub(u64::from(*n));
+            while let Some((_, n)) = of_visitor.next_if(|(of_visitor, _)| of_visitor <= at) {
+                used_of_visitor = used_of_visitor.saturating_sub(u64::from(*n));
+            }
+            last = *at;
+            if leaves_room(used, used_of_visitor, limit) {
+                break;
+            }
+        }
+        last
+    }
+
+    fn take(&mut self, limit: u64, window_ms: i64, now: i64) -> Standing {
+        self.forget(window_ms, now);
         if self.used >= limit {
             let oldest = self.log.front().map_or(now, |(at, _)| *at);
             let wait_ms = (oldest + window_ms - now).max(1);
             let retry_after_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1000);
             return Standing { limit, remaining: 0, retry_after_s: Some(retry_after_s) };
         }
-        self.used += 1;
-        match self.log.back_mut() {
-            Some((at, n)) if *at >= now => *n += 1,
-            _ => self.log.push_back((now, 1)),
-        }
+        self.add(now);
         Standing { limit, remaining: limit - self.used, retry_after_s: None }
     }
 }
@@ -186,6 +265,25 @@ mod tests {
     }
 
     #[test]
+    fn a_visitor_leaves_as_much_of_a_keys_budget_as_the_visitor_has() {
+        let limiters = Limiters::default();
+        let take = |ip: &str, limit, now| limiters.take_of_visitor("k", ip.parse().unwrap(), limit, now);
+        let left: Vec<u64> = (0..5).map(|n| take("2001:db8::1", 10, n).remaining).collect();
+        assert_eq!(left, [4, 3, 2, 1, 0]);
+        let over = take("2001:db8:0:9::2", 10, 10);
+        assert_eq!((over.limit, over.remaining, over.retry_after_s), (10, 0, Some(60)));
+        // Others find room, each as long as there is any.
+        let counts = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4", "192.0.2.5"]
+            .map(|ip| (0..10).filter(|_| take(ip, 10, 20).retry_after_s.is_none()).count());
+        assert_eq!(counts, [2, 1, 1, 1, 0]);
+        assert_eq!(take("192.0.2.5", 10, 20).retry_after_s, Some(60), "when the first of all counts no more");
+        assert_eq!(take("192.0.2.5", 10, 60_000).retry_after_s, None);
+        // What is refused costs nothing, and a key that may send once is no use to two.
+        let once = |ip: &str| limiters.take_of_visitor("once", ip.parse().unwrap(), 1, 0).retry_after_s;
+        assert_eq!((once("192.0.2.1"), once("192.0.2.1"), once("192.0.2.2")), (None, Some(60), Some(60)));
+    }
+
+    #[test]
     fn floods_from_everywhere_are_remembered_within_a_cap() {
         let limiter = RateLimiter::remembering(1_000);
         for i in 0..100_000 {
@@ -199,17 +297,33 @@ mod tests {
     }
 
     #[test]
-    fn a_network_of_64_bits_is_one_caller() {
+    fn a_network_of_56_bits_is_one_caller() {
         let limiters = Limiters::default();
         let take =
             |ip: &str| limiters.take_of_address(Class::Anonymous, ip.parse().unwrap(), 2, 0).retry_after_s;
-        assert_eq!((take("2001:db8::1"), take("2001:db8::ffff:2")), (None, None));
-        assert!(take("2001:db8:0:0:9::3").is_some());
-        assert_eq!((take("2001:db8:0:1::1"), take("192.0.2.1"), take("192.0.2.2")), (None, None, None));
+        assert_eq!((take("2001:db8::1"), take("2001:db8:0:ff::ffff:2")), (None, None));
+        assert!(take("2001:db8:0:7:9::3").is_some());
+        assert_eq!((take("2001:db8:0:100::1"), take("192.0.2.1"), take("192.0.2.2")), (None, None, None));
         assert_eq!((take("::ffff:192.0.2.1"), take("192.0.2.1").is_some()), (None, true));
     }
 
     proptest! {
+        /// However many requests addresses send at once, none has more than half of the budget and one, all together have no more than it, and an
+        /// address that comes later has as many as are left for it.
+        #[test]
+        fn no_visitor_has_more_than_half(sent in prop::collection::vec((0u8..6, 1usize..40), 1..20), limit in 1u64..60) {
+            let limiters = Limiters::default();
+            let take = |n: u8| limiters.take_of_visitor("k", IpAddr::from([192, 0, 2, n]), limit, 0).retry_after_s.is_none();
+            let mut taken = [0u64; 7];
+            for (visitor, times) in sent {
+                taken[usize::from(visitor)] += (0..times).filter(|_| take(visitor)).count() as u64;
+            }
+            prop_assert!(taken.iter().all(|count| *count <= limit.div_ceil(2)), "{:?}", taken);
+            let used: u64 = taken.iter().sum();
+            prop_assert!(used <= limit);
+            prop_assert_eq!(take(6), used < limit);
+        }
+
         /// Compared with the plain definition: a request passes exactly when fewer than `limit` passed in the last 60 s.
         #[test]
         fn it_is_the_definition(steps in prop::collection::vec(0i64..4000, 1..300), limit in 1u64..40) {

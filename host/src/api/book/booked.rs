@@ -42,11 +42,25 @@ pub enum RefusedReason {
 impl BookedEvent {
     /// The booking of a token; none where the token is not of this service, or not good any more.
     pub async fn find(app: &App, token: &str) -> Result<Option<BookedEvent>> {
-        let Some(row) = manage_token::find(app, token).await? else { return Ok(None) };
+        match manage_token::find(app, token).await? {
+            Some(row) => Ok(Some(BookedEvent::load(app, token, row).await?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The booking of a host's token; none where the token is not of this service, or not good any more.
+    pub async fn find_for_hosts(app: &App, token: &str) -> Result<Option<BookedEvent>> {
+        match manage_token::find_for_hosts(app, token).await? {
+            Some(row) => Ok(Some(BookedEvent::load(app, token, row).await?)),
+            None => Ok(None),
+        }
+    }
+
+    async fn load(app: &App, token: &str, row: BookingRow) -> Result<BookedEvent> {
         let stored = event_types::find(app.db.reader(), &row.tenant, &row.event_type_id).await?;
         let event_type = stored.map(|stored| serde_json::from_str(&stored.body)).transpose()?;
         let body = serde_json::from_str(&row.body)?;
-        Ok(Some(BookedEvent { token: token.to_owned(), row, body, event_type }))
+        Ok(BookedEvent { token: token.to_owned(), row, body, event_type })
     }
 
     /// What it is called: the event type's title, or the booking's own where that was deleted.

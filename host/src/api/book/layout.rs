@@ -86,6 +86,10 @@ impl HtmlPage {
         HtmlPage::message(StatusCode::INTERNAL_SERVER_ERROR, texts(language).broken)
     }
 
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
     pub fn with_status(self, status: StatusCode) -> HtmlPage {
         HtmlPage { status, ..self }
     }

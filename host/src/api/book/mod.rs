@@ -13,10 +13,12 @@ mod details;
 mod done;
 mod form;
 mod free;
+mod host_view;
 mod hosts;
 mod layout;
 mod manage;
 mod month;
+mod received_form;
 mod subject;
 mod submit;
 mod texts;
@@ -24,7 +26,6 @@ mod verdict;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::extract::rejection::PathRejection;
@@ -32,21 +33,20 @@ use axum::extract::{Extension, Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
 use base::error::{Code, Error};
-use http::{HeaderMap, HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode, header};
 use model::Instant;
-use tokio::sync::{Semaphore, SemaphorePermit};
 use tower_http::compression::CompressionLayer;
-use url::Url;
 
 use crate::api::access::rate_limit::{Class, Limiters};
 use crate::api::book::details::BookingFormView;
 use crate::api::book::form::FormFields;
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::manage::ManageTarget;
+use crate::api::book::received_form::{FormDesk, ReceivedForm};
 use crate::api::book::subject::{Address, BookableEventType, PageRequest};
 use crate::api::book::submit::FormResult;
 use crate::api::book::texts::texts;
-use crate::api::request::unread_body;
+use crate::api::request::unread_body::{self, Rest};
 use crate::api::response::error;
 use crate::app::App;
 
@@ -54,28 +54,23 @@ use crate::app::App;
 const VIEWS_PER_MINUTE: u64 = 300;
 /// Forms that one address may send a minute.
 const FORMS_PER_MINUTE: u64 = 20;
-/// Largest form in bytes: answers, notes and the rest, each character of them as `%XX`.
-const MAX_FORM: usize = 256 << 10;
-/// How long a form may take to arrive.
-const FORM_DEADLINE: Duration = Duration::from_secs(30);
-/// Forms that are held at one moment.
-const MAX_FORMS: usize = 64;
 
 /// What all requests to the page share.
 struct BookContext {
     limiters: Arc<Limiters>,
-    forms: Semaphore,
+    forms: FormDesk,
 }
 
 type BookParams = Result<Path<HashMap<String, String>>, PathRejection>;
 
 /// `/book/{handle}/{slug}`, the same without a handle for one application, and the pages of bookings.
 pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
-    let desk = Arc::new(BookContext { limiters, forms: Semaphore::new(MAX_FORMS) });
+    let desk = Arc::new(BookContext { limiters, forms: FormDesk::default() });
     Router::new()
         .route("/book/{name}", get(show).post(send))
         .route("/book/{name}/{slug}", get(show).post(send))
         .route("/book/b/{token}", get(booked))
+        .route("/book/h/{token}", get(shown_to_hosts))
         .route("/book/b/{token}/invite.ics", get(calendar_file))
         .route("/book/b/{token}/cancel", get(show_below).post(send_below))
         .route("/book/b/{token}/move", get(show_below))
@@ -181,7 +176,7 @@ async fn send(
     let address = address(params);
     let (request, rest) = unread_body::lend(request);
     let taken = take(&app, &desk, &visit, address.as_ref(), request).await;
-    rest.take().await;
+    drain(rest, received_form::is_late(&taken)).await;
     let page = match taken {
         Ok(FormResult::Booked(path)) => {
             // Relative to this form's address, wherever a proxy put it.
@@ -200,52 +195,30 @@ async fn take(
     address: Option<&Address>,
     request: Request,
 ) -> Result<FormResult, Box<HtmlPage>> {
-    let (fields, _held) = read(app, desk, visit, request).await?;
+    let form = read(app, desk, visit, request).await?;
     // A form that used the link up can come once more.
     let subject = subject(app, visit, address, true).await?;
-    Ok(submit::send(app, visit, &subject, &fields).await)
+    Ok(submit::send(app, visit, &subject, &form.fields).await)
 }
 
-/// The fields of a form that this site's own page sent, within what the address may send and the service may hold; the permit is for as long as
-/// they are held.
+/// A form that this site's own page sent, within what the address may send and the service may hold.
 async fn read<'d>(
     app: &App,
     desk: &'d BookContext,
     visit: &PageRequest,
     request: Request,
-) -> Result<(FormFields, SemaphorePermit<'d>), Box<HtmlPage>> {
-    let texts = texts(visit.language);
-    if let Some(refused) = desk.admit(app, visit, Class::BookingForm, FORMS_PER_MINUTE) {
-        return Err(Box::new(refused));
+) -> Result<ReceivedForm<'d>, Box<HtmlPage>> {
+    match desk.admit(app, visit, Class::BookingForm, FORMS_PER_MINUTE) {
+        Some(refused) => Err(Box::new(refused)),
+        None => desk.forms.read(app, visit, request).await,
     }
-    if is_foreign(app, &request) {
-        return Err(Box::new(HtmlPage::message(StatusCode::FORBIDDEN, texts.foreign)));
-    }
-    let refuse = |status, said| Box::new(HtmlPage::message(status, said));
-    let held =
-        desk.forms.try_acquire().map_err(|_| refuse(StatusCode::SERVICE_UNAVAILABLE, texts.too_many))?;
-    let body = tokio::time::timeout(FORM_DEADLINE, axum::body::to_bytes(request.into_body(), MAX_FORM)).await;
-    let body = body.map_err(|_| refuse(StatusCode::REQUEST_TIMEOUT, texts.broken))?;
-    let body = body.map_err(|_| refuse(StatusCode::PAYLOAD_TOO_LARGE, texts.too_large))?;
-    Ok((FormFields::read(&body), held))
 }
 
-/// Whether another site made the browser send this. The page's own forms carry the Origin `null`, because it gives no referrer; there
-/// `Sec-Fetch-Site` decides, and in browsers without it the form's token.
-fn is_foreign(app: &App, request: &Request) -> bool {
-    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    if let Some(site) = text("sec-fetch-site") {
-        return !matches!(site, "same-origin" | "none");
+/// Takes the rest of a request, so that its answer arrives. Of a form that was too late nothing waits that could keep it from arriving.
+async fn drain(rest: Rest, is_late: bool) {
+    if !is_late {
+        rest.take().await;
     }
-    let Some(origin) = text("origin").filter(|origin| *origin != "null") else { return false };
-    let host = host(request.headers()).or_else(|| request.uri().authority().map(|host| host.as_str()));
-    let own = Url::parse(&app.config.public_address()).ok().map(|url| url.origin().ascii_serialization());
-    let is_here = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
-    !is_here && own.as_deref() != Some(origin)
-}
-
-fn host(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::HOST).and_then(|value| value.to_str().ok())
 }
 
 fn see_other(visit: PageRequest, location: &str) -> Response {
@@ -271,6 +244,26 @@ async fn booked(
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
         Some(refused) => refused,
         None => match done::page(&app, &visit, &token, is_new).await {
+            Ok(found) => found.unwrap_or_else(|| HtmlPage::not_found(visit.language)),
+            Err(e) => failed(&visit, e),
+        },
+    };
+    page.into_response(&visit)
+}
+
+/// The page that shows hosts what the invitee wrote into a booking.
+async fn shown_to_hosts(
+    State(app): State<App>,
+    Extension(desk): Extension<Arc<BookContext>>,
+    params: BookParams,
+    request: Request,
+) -> Response {
+    let visit = PageRequest::of(&app, &request);
+    drop(request);
+    let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
+    let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
+        Some(refused) => refused,
+        None => match host_view::page(&app, &visit, &token).await {
             Ok(found) => found.unwrap_or_else(|| HtmlPage::not_found(visit.language)),
             Err(e) => failed(&visit, e),
         },
@@ -345,7 +338,7 @@ async fn send_below(
     let aim = aim(params, request.uri().path());
     let (request, rest) = unread_body::lend(request);
     let taken = take_below(&app, &desk, &visit, aim.as_ref(), request).await;
-    rest.take().await;
+    drain(rest, received_form::is_late(&taken)).await;
     let page = match taken {
         Ok(FormResult::Booked(path)) => {
             // Relative to this form's address, as above.
@@ -365,7 +358,7 @@ async fn take_below(
     aim: Option<&(String, ManageTarget)>,
     request: Request,
 ) -> Result<FormResult, Box<HtmlPage>> {
-    let (fields, _held) = read(app, desk, visit, request).await?;
+    let form = read(app, desk, visit, request).await?;
     let Some((token, aim)) = aim else { return Err(Box::new(HtmlPage::not_found(visit.language))) };
-    manage::send(app, visit, token, *aim, &fields).await.map_err(|e| Box::new(failed(visit, e)))
+    manage::send(app, visit, token, *aim, &form.fields).await.map_err(|e| Box::new(failed(visit, e)))
 }

@@ -15,7 +15,6 @@ use crate::api::book::booked::BookedEvent;
 use crate::api::book::choice::Choice;
 use crate::api::request::request_id;
 use crate::app::App;
-use crate::app::freshness::ReadTrace;
 use crate::bookings::handle;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
@@ -171,15 +170,9 @@ impl BookableEventType {
     }
 }
 
-/// Whoever comes with a booking link: may book in the application, and is bound to no connection.
+/// The context of somebody who comes with a booking link.
 pub fn asker(tenant: Tenant, visit: &PageRequest) -> RequestContext {
-    RequestContext {
-        tenant,
-        connection_ids: Vec::new(),
-        request_id: visit.request_id.clone(),
-        no_cache: false,
-        reading: ReadTrace::default(),
-    }
+    RequestContext::for_visitor(tenant, visit.request_id.clone())
 }
 
 /// The application of a handle: its id without the prefix, or the name that it has for this.

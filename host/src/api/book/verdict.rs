@@ -9,7 +9,6 @@ use http::{HeaderMap, HeaderValue, header};
 use runtime::Post;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use tokio::time::timeout;
 use url::Url;
 
 use crate::app::App;
@@ -17,6 +16,8 @@ use crate::app::config::VerdictFailure;
 
 /// How long a verdict is waited for.
 const DEADLINE: Duration = Duration::from_secs(2);
+/// Bytes of an answer that are read.
+const MAX_ANSWER_BYTES: usize = 16 << 10;
 
 /// What the service is asked.
 #[derive(Clone, Debug, Serialize)]
@@ -40,47 +41,76 @@ struct VerdictAnswer {
     allow: bool,
 }
 
-/// SHA-256 in hexadecimal digits of an address without what stands around it, in lower case.
+/// SHA-256 in hexadecimal digits of an address as it is folded: the same for all its spellings.
 pub fn hash_of(email: &str) -> String {
-    hex::encode(Sha256::digest(email.trim().to_lowercase()))
+    hex::encode(Sha256::digest(::mail::address::folded(email)))
+}
+
+/// The decision about a form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FormVerdict {
+    Taken,
+    Refused,
+    /// The service is silent: the operator has said what becomes of the form then.
+    Unknown,
 }
 
 /// Asks the service, if the operator has named one.
 ///
 /// # Errors
-/// 403 `forbidden` where the form is not welcome; where there is no verdict 503 `provider_unavailable`, if forms are refused then.
+/// 403 `forbidden` where the form is not welcome; where the service is silent 503 `provider_unavailable`, if forms are refused then.
 pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     let Some(url) = &app.config.booking_verdict_url else { return Ok(()) };
     match (given(app, url, question).await, app.config.booking_verdict_failure) {
-        (Some(true), _) | (None, VerdictFailure::Open) => Ok(()),
-        (Some(false), _) => Err(refuse(Code::Forbidden, "this booking was not taken")),
-        (None, VerdictFailure::Closed) => {
+        (FormVerdict::Taken, _) | (FormVerdict::Unknown, VerdictFailure::Open) => Ok(()),
+        (FormVerdict::Refused, _) => Err(refuse(Code::Forbidden, "this booking was not taken")),
+        (FormVerdict::Unknown, VerdictFailure::Closed) => {
             let message = "it could not be decided whether this booking is taken; try again shortly";
             Err(Refusal::new(Code::ProviderUnavailable, message).retry_after_s(5).into())
         }
     }
 }
 
-/// The verdict; none where the service gives none in time.
-async fn given(app: &App, url: &Url, question: &VerdictRequest) -> Option<bool> {
+/// The verdict in an answer, and what is wrong with an answer that has none. `is_whole`: `body` is all of the answer's.
+// Contract silent: which answers count as none. An answer that is not understood is no consent: a page of a proxy that asks for a login, a path
+// that does not exist, a text that is too long. With a status of 5xx the service, or a proxy before it, says that it cannot answer, which is
+// silence (RFC 9110 section 15.6), as Envoy's `ext_authz` takes it with `failure_mode_allow`.
+fn verdict_of(status: u16, body: &[u8], is_whole: bool) -> (FormVerdict, Option<String>) {
+    match status {
+        200..300 if !is_whole && body.len() < MAX_ANSWER_BYTES => {
+            (FormVerdict::Unknown, Some("the answer broke off, or did not arrive in time".to_owned()))
+        }
+        200..300 => match serde_json::from_slice::<VerdictAnswer>(body) {
+            // A list of one value would be read as well.
+            Ok(VerdictAnswer { allow: true }) if is_whole && body.trim_ascii_start().starts_with(b"{") => {
+                (FormVerdict::Taken, None)
+            }
+            Ok(VerdictAnswer { allow: false }) if is_whole => (FormVerdict::Refused, None),
+            Ok(_) | Err(_) => {
+                let fault = "the answer is not {\"allow\": true} or {\"allow\": false} within 16 KiB";
+                (FormVerdict::Refused, Some(fault.to_owned()))
+            }
+        },
+        500..600 => (FormVerdict::Unknown, Some(format!("the answer has the status {status}"))),
+        _ => (FormVerdict::Refused, Some(format!("the answer has the status {status}"))),
+    }
+}
+
+/// The verdict about a form.
+async fn given(app: &App, url: &Url, question: &VerdictRequest) -> FormVerdict {
     let json = HeaderValue::from_static("application/json");
     let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
     // It is the operator's own: nothing of a tenant's is sent, and nothing has to be kept apart.
     let post = Post { tenant: "", url, headers, body: Bytes::from(storage::json_text(question)) };
-    let fault = match timeout(DEADLINE, app.runtime.post_to_operator(post, DEADLINE)).await {
-        Ok(Ok(posted)) if (200..300).contains(&posted.status) => {
-            match serde_json::from_slice::<VerdictAnswer>(&posted.snippet) {
-                Ok(verdict) => return Some(verdict.allow),
-                Err(_) => "the answer is not {\"allow\": true} or {\"allow\": false}".to_owned(),
-            }
-        }
-        Ok(Ok(posted)) => format!("the answer has the status {}", posted.status),
-        Ok(Err(e)) => format!("{e:?}"),
-        Err(_) => "there was no answer in time".to_owned(),
+    let (verdict, fault) = match app.runtime.post_to_operator(post, DEADLINE).await {
+        Ok(posted) => verdict_of(posted.status, &posted.snippet, posted.is_whole),
+        Err(e) => (FormVerdict::Unknown, Some(format!("{e:?}"))),
     };
-    let host = url.host_str().unwrap_or_default();
-    tracing::warn!(host, fault, "there is no verdict about a form of the booking page");
-    None
+    if let Some(fault) = fault {
+        let host = url.host_str().unwrap_or_default();
+        tracing::warn!(host, fault, ?verdict, "there is no verdict about a form of the booking page");
+    }
+    verdict
 }
 
 #[cfg(test)]
@@ -88,9 +118,57 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_consent_is_consent_and_only_silence_is_silence() {
+        let of = |status, body: &str| verdict_of(status, body.as_bytes(), true).0;
+        let long = |allow: bool| format!("{{\"why\": \"{}\", \"allow\": {allow}}}", "x".repeat(10_000));
+        let (yes, no) = (long(true), long(false));
+        for body in ["{\"allow\": true}", yes.as_str()] {
+            assert_eq!((of(200, body), of(201, body)), (FormVerdict::Taken, FormVerdict::Taken));
+            for status in [101, 302, 400, 401, 403, 404, 429, 600] {
+                assert_eq!(of(status, body), FormVerdict::Refused, "{status}");
+            }
+            for status in [500, 502, 503, 504, 599] {
+                assert_eq!(of(status, body), FormVerdict::Unknown, "{status}");
+            }
+        }
+        for body in [
+            no.as_str(),
+            "",
+            "yes",
+            "true",
+            "{}",
+            "[]",
+            "[true]",
+            "{\"allow\": \"true\"}",
+            "{\"allow\": 1}",
+            "{\"allow\": null}",
+            "{\"allow\": true",
+            "<html>{\"allow\": true}</html>",
+            "{\"allow\": true, \"allow\": false}",
+        ] {
+            assert_eq!(of(200, body), FormVerdict::Refused, "{body}");
+        }
+        let part = |status, body: &str| verdict_of(status, body.as_bytes(), false).0;
+        for body in ["", "{\"allow\": true}", "{\"allow\": false}"] {
+            assert_eq!(
+                (part(200, body), part(403, body)),
+                (FormVerdict::Unknown, FormVerdict::Refused),
+                "{body}"
+            );
+        }
+        let mut long = format!("{{\"allow\": true}}{}", " ".repeat(MAX_ANSWER_BYTES));
+        long.truncate(MAX_ANSWER_BYTES);
+        assert_eq!(part(200, &long), FormVerdict::Refused);
+    }
+
+    #[test]
     fn an_address_has_one_hash() {
         let hash = "cfe00dde46ef942601ffafb9e2825e802858b460e586b8305b344c1eb826357d";
         assert_eq!(hash_of("ada@example.org"), hash);
-        assert_eq!(hash_of(" Ada@Example.org"), hash);
+        for email in
+            [" Ada@Example.org", "ada@example\u{ff0e}org", "\u{ff41}da@EXAMPLE.ORG", "\"ada\"@example.org"]
+        {
+            assert_eq!(hash_of(email), hash, "{email}");
+        }
     }
 }

@@ -6,8 +6,12 @@
 //! other tenants: when the common room is taken, they count byte by byte in a reserve, of which a tenant may have as much as is left of it
 //! for others. A body that does not declare its size is a small one until it has more, and takes more room as it comes; few of those that
 //! turn out to be uploads wait, with what was read of them.
+//!
+//! Whoever sends with a key that stands in pages is a visitor of these, and not the tenant: such a body takes room as it comes alone, beside
+//! that of the tenant, of which each visitor's address has a share, and it has a few seconds.
 
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -30,6 +34,10 @@ use crate::api::request::{fingerprint, form, json};
 pub const MAX_BODY: usize = 2 << 20;
 /// Largest body of an operation that takes files along.
 pub const MAX_BODY_WITH_FILES: usize = 40 << 20;
+/// Largest body of a visitor: a booking with all that it may have.
+const MAX_VISITOR_BODY: usize = 256 << 10;
+/// How long the whole body of a visitor may take to arrive.
+const VISITOR_DEADLINE: Duration = Duration::from_secs(5);
 
 /// Bytes of the uploads of one tenant, whichever of its keys they come with: one of the largest.
 const UPLOADS_OF_TENANT: usize = MAX_BODY_WITH_FILES;
@@ -58,6 +66,15 @@ const DEADLINE: Duration = Duration::from_secs(30);
 const SLOWEST: usize = 128 << 10;
 /// Bytes.
 const STRETCH: usize = 1 << 20;
+
+/// The party that sends a body.
+#[derive(Clone, Copy, Debug)]
+pub struct BodySender<'a> {
+    /// The application of the request's key.
+    pub tenant: &'a str,
+    /// The address of a visitor whose page has the key in it (`rate_limit::site`). None: a server of the tenant's sends.
+    pub visitor: Option<IpAddr>,
+}
 
 /// What is held of bodies.
 pub struct Bodies {
@@ -102,8 +119,12 @@ impl Bodies {
         }
     }
 
-    /// Takes room for a body of at most `size` bytes.
-    async fn take(self: &Arc<Self>, tenant: &str, size: usize) -> Result<BodyPermit> {
+    /// Takes room for a body of at most `size` bytes; none yet for that of a visitor.
+    async fn take(self: &Arc<Self>, sender: BodySender<'_>, size: usize) -> Result<BodyPermit> {
+        let tenant = sender.tenant;
+        if let Some(visitor) = sender.visitor {
+            return Ok(self.held(&format!("{tenant} {visitor}"), None, None));
+        }
         if size <= SMALL {
             return Ok(self.take_now(tenant, size));
         }
@@ -218,7 +239,7 @@ impl BodyPermit {
             let of_tenant = bodies.half_read_of_tenant.of(&self.tenant);
             let _of_tenant = of_tenant.try_acquire_owned().map_err(|_| too_many())?;
             let _place = bodies.half_read.try_acquire().map_err(|_| overloaded(5))?;
-            larger = bodies.take(&self.tenant, size).await?;
+            larger = bodies.take(BodySender { tenant: &self.tenant, visitor: None }, size).await?;
         }
         *self = larger;
         Ok(())
@@ -255,7 +276,7 @@ pub struct ReadBody {
     pub held: BodyPermit,
 }
 
-/// Reads a body of at most `max` bytes for a tenant. Nothing is parsed or kept before its size is known to be within that.
+/// Reads a body of at most `max` bytes, less for a visitor's. Nothing is parsed or kept before its size is known to be within that.
 ///
 /// # Errors
 /// `payload_too_large`; `request_timeout` where it comes too slowly; `rate_limited` where its tenant has too many large ones being
@@ -263,14 +284,17 @@ pub struct ReadBody {
 pub async fn read(
     bodies: &Arc<Bodies>,
     compute: &Compute,
-    tenant: &str,
+    sender: BodySender<'_>,
     max: usize,
     request: Request,
 ) -> Result<ReadBody> {
     let (parts, body) = request.into_parts();
+    let (max, deadline) = match sender.visitor {
+        Some(_) => (max.min(MAX_VISITOR_BODY), VISITOR_DEADLINE),
+        None => (max, bodies.deadline + Duration::from_secs((max / SLOWEST) as u64)),
+    };
     let declared = declared(&parts.headers, &body, max)?;
-    let mut held = bodies.take(tenant, declared.unwrap_or(max.min(SMALL))).await?;
-    let deadline = bodies.deadline + Duration::from_secs((max / SLOWEST) as u64);
+    let mut held = bodies.take(sender, declared.unwrap_or(max.min(SMALL))).await?;
     let Ok(bytes) = timeout(deadline, collect(body, (declared, max), &mut held)).await else {
         return Err(too_slow(deadline));
     };
@@ -278,7 +302,7 @@ pub async fn read(
     let content_type = parts.headers.get(header::CONTENT_TYPE).cloned();
     let size = bytes.len();
     let work = move || digest(content_type.as_ref(), bytes);
-    let (object, fingerprint, form) = compute.run(tenant, size, work).await;
+    let (object, fingerprint, form) = compute.run(sender.tenant, size, work).await;
     let mut request = Request::from_parts(parts, Body::empty());
     request.extensions_mut().insert(ReceivedBody::new(object));
     if let Some(form) = form {
@@ -370,8 +394,12 @@ mod tests {
 
     use super::*;
 
+    fn server(tenant: &str) -> BodySender<'_> {
+        BodySender { tenant, visitor: None }
+    }
+
     async fn send_by(tenant: &str, bodies: &Arc<Bodies>, max: usize, body: Body) -> Result<ReadBody> {
-        read(bodies, &Compute::default(), tenant, max, Request::new(body)).await
+        read(bodies, &Compute::default(), server(tenant), max, Request::new(body)).await
     }
 
     async fn send(bodies: &Arc<Bodies>, max: usize, body: Body) -> Result<ReadBody> {
@@ -395,7 +423,7 @@ mod tests {
         assert!(send(&bodies, 10, Body::from("{}")).await.is_ok());
         let mut request = Request::new(chunked(3, 4));
         request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from_static("5"));
-        let longer = read(&bodies, &Compute::default(), "a", 20, request).await;
+        let longer = read(&bodies, &Compute::default(), server("a"), 20, request).await;
         assert_eq!(code(longer), Some(Code::InvalidRequest), "it said five bytes");
         assert_eq!(bodies.common.available_permits(), COMMON >> 10, "everything was given back");
     }
@@ -455,6 +483,39 @@ mod tests {
         drop(held);
         assert!(bodies.reserve.lock().unwrap().tenants.is_empty(), "everything was given back");
         assert!(send(&bodies, MAX_BODY_WITH_FILES, large()).await.is_ok());
+    }
+
+    /// Visitors hold what has arrived of theirs, each address its share of it, and nothing of what their tenant's servers have.
+    #[tokio::test]
+    async fn visitors_take_no_room_from_their_tenants_servers() {
+        let bodies = Arc::new(Bodies::with(DEADLINE, Duration::from_millis(10)));
+        let compute = Compute::default();
+        let visitor = |n: u8| BodySender { tenant: "a", visitor: Some(IpAddr::from([192, 0, 2, n])) };
+        let silent = || {
+            let mut request = Request::new(Body::from_stream(stream::pending::<Result<Bytes, Infallible>>()));
+            request.headers_mut().insert(header::CONTENT_LENGTH, HeaderValue::from(MAX_VISITOR_BODY));
+            request
+        };
+        let silent = (0..100).map(|_| read(&bodies, &compute, visitor(1), MAX_BODY, silent()));
+        let mut silent: Vec<_> = silent.map(Box::pin).collect();
+        assert!(silent.iter_mut().all(|one| one.as_mut().now_or_never().is_none()), "they are waited for");
+        let mut held = Vec::new();
+        for _ in 0..ORDINARY_OF_TENANT / MAX_BODY {
+            held.push(send(&bodies, MAX_BODY, Body::from(" ".repeat(MAX_BODY))).await.unwrap());
+        }
+        let booking = || Request::new(Body::from(" ".repeat(MAX_VISITOR_BODY)));
+        for _ in 0..MAX_RESERVE_OF_TENANT / MAX_VISITOR_BODY {
+            held.push(read(&bodies, &compute, visitor(1), MAX_BODY, booking()).await.unwrap());
+        }
+        let more = read(&bodies, &compute, visitor(1), MAX_BODY, booking()).await;
+        assert_eq!(code(more), Some(Code::Overloaded), "the address has its share");
+        assert!(read(&bodies, &compute, visitor(2), MAX_BODY, booking()).await.is_ok());
+        let large = Request::new(Body::from(" ".repeat(MAX_VISITOR_BODY + 1)));
+        let large = read(&bodies, &compute, visitor(2), MAX_BODY, large).await;
+        assert_eq!(code(large), Some(Code::PayloadTooLarge));
+        drop((silent, held));
+        assert_eq!(bodies.common.available_permits(), COMMON >> 10, "everything was given back");
+        assert!(bodies.reserve.lock().unwrap().tenants.is_empty());
     }
 
     #[tokio::test]

@@ -24,18 +24,15 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        let caller = caller(parts)?;
+        let key = caller(parts)?.key.clone();
         let request_id = parts.extensions.get::<RequestId>().map(|r| r.0.clone()).unwrap_or_default();
         let reading = parts.extensions.get::<ReadTrace>().cloned().unwrap_or_default();
         let cache_control =
             parts.headers.get(header::CACHE_CONTROL).and_then(|v| v.to_str().ok()).unwrap_or_default();
-        Ok(RequestContext {
-            tenant: caller.tenant().clone(),
-            connection_ids: caller.key.connection_ids.clone(),
-            request_id,
-            no_cache: cache_control.to_ascii_lowercase().contains("no-cache") || wants_fresh(parts)?,
-            reading,
-        })
+        let mut context = RequestContext::for_key(key, request_id);
+        context.no_cache = cache_control.to_ascii_lowercase().contains("no-cache") || wants_fresh(parts)?;
+        context.reading = reading;
+        Ok(context)
     }
 }
 

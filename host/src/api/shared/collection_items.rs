@@ -39,7 +39,8 @@ pub async fn listed(
         Ok::<_, Error>(StoredResponse::ok(pagination::page(&texts, next.as_deref())))
     };
     // Bound to the key's connections too: another key of the application may see more.
-    let name = (!raw).then(|| format!("{}/{}", binding.page(cursor, limit), asker.connection_ids.join(",")));
+    let bound_to = asker.bound_to().unwrap_or_default();
+    let name = (!raw).then(|| format!("{}/{}", binding.page(cursor, limit), bound_to.join(",")));
     let printed = app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?;
     Ok(reply::over_connections(printed, asker))
 }

@@ -9,6 +9,7 @@ use model::application::{ApiKey, CreatedApiKey, NewApiKey};
 use model::resource::Written;
 use serde_json::json;
 use storage::api_keys as table;
+use storage::key_revocations::{self, KeyWebhooks};
 
 use crate::api::access::api_key::Caller;
 use crate::api::access::key_restrictions::restrict;
@@ -25,7 +26,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("API keys")
         .post("/v1/api-keys", "api_keys.write", Common, create)
         .summary("Create an API key")
-        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To rotate a key, make a new one, move to it, and revoke the old one: both work meanwhile.")
+        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To rotate a key, make a new one with the same scopes and connections, move to it, and revoke the old one: both work meanwhile, and the webhooks of the old one pass to the new one.")
         .body::<NewApiKey>()
         .returns::<Written<CreatedApiKey>>()
         .get("/v1/api-keys", "api_keys.write", Additive, list)
@@ -38,7 +39,8 @@ pub fn routes() -> Routes<App> {
         .returns::<ApiKey>()
         .delete("/v1/api-keys/{keyId}", "api_keys.write", Additive, revoke)
         .summary("Revoke an API key")
-        .description("It is refused within a second, everywhere, and so are the access tokens that it was given. The key stays in lists, with `revokedAt`.")
+        .description("It is refused within a second, everywhere, and so are the access tokens that it was given; event streams that it opened end. Its webhooks pass to the newest key that works, was made after it and has exactly its scopes and connections, as after a rotation. Where there is none they are disabled (`key_ended`), as are always those of its access tokens. The key stays in lists, with `revokedAt`.")
+        .param("webhooks", "string", "`disable`: its webhooks pass to no other key. For a key that was stolen: what the thief has made ends with it")
 }
 
 async fn create(
@@ -127,8 +129,13 @@ async fn revoke(
     State(app): State<App>,
     caller: Caller,
     attempt: IdempotentAttempt,
+    params: Params,
     Path(id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
+    let webhooks = match params.word("webhooks", &["disable"])? {
+        Some(_) => KeyWebhooks::End,
+        None => KeyWebhooks::PassOn,
+    };
     let (tenant, now, keyed) = (caller.tenant().clone(), app.now(), app.clone());
     let family = family(&caller).map(str::to_owned);
     let answer = StoredResponse::no_content();
@@ -137,7 +144,7 @@ async fn revoke(
         .write(move |tx| {
             Box::pin(async move {
                 let is_known = table::find(&mut *tx, &tenant, family.as_deref(), &id).await?.is_some();
-                if !is_known || !table::revoke(tx, &tenant, &id, now).await? {
+                if !is_known || !key_revocations::revoke(tx, &tenant, &id, webhooks, now).await? {
                     return Err(not_found("API key"));
                 }
                 attempt.store(tx, &keyed.keyring, &kept, now).await?;

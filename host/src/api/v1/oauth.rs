@@ -9,7 +9,6 @@ use model::application::NewApiKey;
 use model::connection::{Token, TokenRequest};
 use serde_json::{Map, Value};
 
-use crate::access_tokens::code::{self, CodeRequest};
 use crate::access_tokens::refresh::{self, RefreshRequest};
 use crate::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, TokenError, TokenResult, client_credentials};
 use crate::api::access::api_key::Caller;
@@ -23,6 +22,7 @@ use crate::api::response::{oauth_error, reply};
 use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::connections;
+use crate::connections::authorization::{self, CodeRequest};
 
 /// Longest parameter in bytes; the longest of ours has about 150.
 const MAX_TEXT: usize = 4_096;
@@ -37,7 +37,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Authorization")
         .post("/v1/oauth/token", ANY_KEY, Common, token)
         .summary("Token endpoint (RFC 6749)")
-        .description("Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`. `authorization_code` exchanges the `code` of an authorization, once and within a minute, for tokens of its connection; `refresh_token` renews them, and each refresh token works once: used again, it ends all tokens of its grant, so repeat a request whose answer was lost with the same `Idempotency-Key`. `client_credentials` makes a token of the key itself, with fewer scopes, connections and domains, for at most an hour. A token works wherever a key does, within the key's budget, and ends with the key.")
+        .description("Answers and errors have the shapes of RFC 6749, not the envelope. The API key authenticates the client: in `X-Api-Key`, as a `Bearer` token, or as the password of `Basic`. `authorization_code` exchanges the `code` of an authorization, once and within a minute, for tokens of its connection, and connects the account; a code that is not exchanged, or is used up by a wrong request, connects nobody; `refresh_token` renews them, and each refresh token works once: used again, it ends all tokens of its grant, so repeat a request whose answer was lost with the same `Idempotency-Key`. `client_credentials` makes a token of the key itself, with fewer scopes, connections and domains, for at most an hour. A token works wherever a key does, within the key's budget, and ends with the key.")
         .body::<TokenRequest>()
         .body_type("application/x-www-form-urlencoded")
         .returns::<Token>()
@@ -76,7 +76,7 @@ async fn answered(
         Err(e) => return Ok(Err(e)),
     };
     match request {
-        WellFormedRequest::Code(request) => code::exchange(app, &caller.key, request, attempt).await,
+        WellFormedRequest::Code(request) => authorization::exchange(app, &caller.key, request, attempt).await,
         WellFormedRequest::Refresh(request) => refresh::refresh(app, &caller.key, request, attempt).await,
         WellFormedRequest::ClientCredentials(new) => {
             if let Some(id) = unknown_connection(app, caller, body).await? {

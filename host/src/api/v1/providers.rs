@@ -1,7 +1,7 @@
 //! `/v1/providers`
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Json;
@@ -17,7 +17,7 @@ use crate::api::access::rate_limit::{Limiters, site};
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::{ANY_KEY, Routes};
 use crate::api::request::extractors::Path;
-use crate::api::request::small_body;
+use crate::api::request::small_body::BodyRoom;
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::connections::watch_reach;
@@ -26,6 +26,8 @@ use crate::push::receive::{self, Budgets, NotificationPace, ReceiveResult};
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 256 << 10;
+/// Memory for the bodies of all providers, of which a network has a quarter: providers post from few, and a stranger fills its own alone.
+static ROOM: LazyLock<BodyRoom> = LazyLock::new(|| BodyRoom::new(16 << 20, 4 << 20));
 /// How long a body may take to arrive, and how long the database has, with a second of it for the keys of tokens: providers wait for three
 /// seconds.
 const BODY_WITHIN: Duration = Duration::from_millis(900);
@@ -69,7 +71,7 @@ async fn notify(
         budgets.take("handshakes")?;
         return Ok(echo(value));
     }
-    let body = small_body::read(body, MAX_BODY, BODY_WITHIN).await?;
+    let body = ROOM.read(body, ip, MAX_BODY, BODY_WITHIN).await?;
     let incoming = Incoming { headers: &parts.headers, body: body.bytes() };
     let read = || notification::read(push, incoming);
     let notifications = app.compute.run("", body.bytes().len(), read).await?;

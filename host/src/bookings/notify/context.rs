@@ -12,6 +12,7 @@ use storage::scheduling::event_types;
 use storage::scheduling::mail::{self, InvitationRow};
 
 use crate::app::App;
+use crate::bookings::invitee_words::shown_name;
 use crate::bookings::notify::kind::{MailKey, MailRole};
 use crate::bookings::notify::sender::{self, Sender};
 use crate::bookings::{handle, manage_token, schedules, state};
@@ -123,10 +124,11 @@ impl MessageContext {
         all
     }
 
+    /// Invitees and guests without names that lead somewhere: they stand in header fields, and in invitations that others read.
     fn people(&self, role: MailRole) -> Vec<EmailAddress> {
         let invitee = &self.booking.invitee;
         match role {
-            MailRole::Invitee => vec![named(invitee.name.as_deref(), &invitee.email)],
+            MailRole::Invitee => vec![named(shown_name(invitee.name.as_deref()), &invitee.email)],
             MailRole::Guests => {
                 // Somebody who is named twice, or who is the invitee too, gets one message.
                 let mut known = vec![::mail::address::folded(&invitee.email)];
@@ -135,7 +137,7 @@ impl MessageContext {
                     let folded = ::mail::address::folded(&guest.email);
                     if !known.contains(&folded) {
                         known.push(folded);
-                        guests.push(named(guest.name.as_deref(), &guest.email));
+                        guests.push(named(shown_name(guest.name.as_deref()), &guest.email));
                     }
                 }
                 guests

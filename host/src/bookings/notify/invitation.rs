@@ -3,6 +3,7 @@
 use itip::{Attendee, Invite, Organizer};
 use model::Instant;
 use model::email::EmailAddress;
+use model::scheduling::booking::{Booking, Party};
 use storage::scheduling::mail::InvitationRow;
 
 use crate::bookings::event_body;
@@ -54,7 +55,8 @@ pub fn sent(facts: &MessageContext, role: MailRole, now: i64) -> InvitationRow {
 fn invite(facts: &MessageContext, now: i64) -> Invite {
     let booking = &facts.booking;
     let now = revised_at(facts, now);
-    let people = facts.recipients(MailRole::Invitee).into_iter().map(|person| attendee(person, true));
+    let has_accepted = is_invitees_choice(booking);
+    let people = facts.recipients(MailRole::Invitee).into_iter().map(|person| attendee(person, has_accepted));
     let guests = facts.recipients(MailRole::Guests).into_iter().map(|person| attendee(person, false));
     Invite {
         stamp: Instant::from_millis(now),
@@ -65,6 +67,12 @@ fn invite(facts: &MessageContext, now: i64) -> Invite {
         attendees: people.chain(guests).collect(),
         ..Invite::default()
     }
+}
+
+/// Whether the invitee chose the time. Otherwise the invitation asks for an answer.
+// Contract silent: who chose a time to which an API key moved the booking. Nobody knows that it was the invitee.
+fn is_invitees_choice(booking: &Booking) -> bool {
+    matches!(booking.rescheduled_by, None | Some(Party::Invitee))
 }
 
 /// When this revision is made, in milliseconds since 1970. Of two with the same SEQUENCE the later one counts (RFC 5546, section 2.1.5): what

@@ -14,6 +14,8 @@ pub enum MailKind {
     Rescheduled,
     /// Its conference has a link, which was not known when it was confirmed or moved.
     Conference,
+    /// Its event became an all-day event in the host's calendar. For hosts alone, who are asked for a time.
+    AllDay,
     Cancelled,
     Rejected,
     Expired,
@@ -28,6 +30,7 @@ impl MailKind {
             "confirmed" => MailKind::Confirmed,
             "rescheduled" => MailKind::Rescheduled,
             "conference" => MailKind::Conference,
+            "all-day" => MailKind::AllDay,
             "cancelled" => MailKind::Cancelled,
             "rejected" => MailKind::Rejected,
             "expired" => MailKind::Expired,
@@ -52,7 +55,9 @@ impl MailKind {
             MailKind::Confirmed | MailKind::Conference | MailKind::Reminder(_) => {
                 status == BookingStatus::Confirmed
             }
-            MailKind::Rescheduled => matches!(status, BookingStatus::Pending | BookingStatus::Confirmed),
+            MailKind::Rescheduled | MailKind::AllDay => {
+                matches!(status, BookingStatus::Pending | BookingStatus::Confirmed)
+            }
             MailKind::Cancelled => status == BookingStatus::Cancelled,
             MailKind::Rejected => status == BookingStatus::Rejected,
             MailKind::Expired => status == BookingStatus::Expired,
@@ -67,6 +72,7 @@ impl fmt::Display for MailKind {
             MailKind::Confirmed => f.write_str("confirmed"),
             MailKind::Rescheduled => f.write_str("rescheduled"),
             MailKind::Conference => f.write_str("conference"),
+            MailKind::AllDay => f.write_str("all-day"),
             MailKind::Cancelled => f.write_str("cancelled"),
             MailKind::Rejected => f.write_str("rejected"),
             MailKind::Expired => f.write_str("expired"),
@@ -148,6 +154,7 @@ mod tests {
             (MailKind::Confirmed, MailRole::Guests),
             (MailKind::Rescheduled, MailRole::Hosts),
             (MailKind::Conference, MailRole::Invitee),
+            (MailKind::AllDay, MailRole::Hosts),
             (MailKind::Cancelled, MailRole::Invitee),
             (MailKind::Rejected, MailRole::Invitee),
             (MailKind::Expired, MailRole::Invitee),
@@ -180,6 +187,8 @@ mod tests {
         assert!(!key(MailKind::Confirmed).holds(&booking(BookingStatus::Confirmed, 2), 0), "it was moved");
         assert!(!key(MailKind::Confirmed).holds(&booking(BookingStatus::Cancelled, 1), 0));
         assert!(key(MailKind::Rescheduled).holds(&booking(BookingStatus::Pending, 1), 0));
+        assert!(key(MailKind::AllDay).holds(&booking(BookingStatus::Pending, 1), 0));
+        assert!(!key(MailKind::AllDay).holds(&booking(BookingStatus::Confirmed, 2), 0), "it was moved");
         assert!(key(MailKind::Conference).holds(&booking(BookingStatus::Confirmed, 1), 0));
         assert!(!key(MailKind::Conference).holds(&booking(BookingStatus::Confirmed, 2), 0), "it was moved");
         assert!(key(MailKind::Cancelled).holds(&booking(BookingStatus::Cancelled, 1), 200));

@@ -1,6 +1,5 @@
 //! The text of a message about a booking, as plain text and as HTML that says the same. What people wrote stays text in both. Pure.
 
-use model::Instant;
 use model::scheduling::booking::{Booking, Party};
 use model::scheduling::event_type::MeetingPlaceKind;
 use scheduling::hours::Zone;
@@ -75,7 +74,7 @@ fn lines(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<Labell
     let when = dates::span(booking.start, booking.end, &zone, facts.language);
     let mut lines = vec![LabelledLine::new(texts.what, facts.title()), LabelledLine::new(texts.when, when)];
     if let Some(before) = booking.previous_start.filter(|_| key.kind == MailKind::Rescheduled) {
-        lines.push(LabelledLine::new(texts.before, moment(before, &zone, facts)));
+        lines.push(LabelledLine::new(texts.before, dates::moment(before, &zone, facts.language)));
     }
     lines.extend(place(booking, texts));
     match key.role {
@@ -97,11 +96,6 @@ fn lines(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<Labell
     };
     lines.extend(reason.map(|reason| LabelledLine::new(texts.reason, reason)));
     lines
-}
-
-fn moment(at: Instant, zone: &Zone, facts: &MessageContext) -> String {
-    let local = dates::local(at, zone);
-    format!("{}, {}", dates::day(local.date, facts.language), local.clock)
 }
 
 /// What the organizer is called, as the event type says for invitees.

@@ -119,9 +119,11 @@ pub fn changed_at(job: &Job) -> i64 {
 /// Who is told.
 fn roles(kind: MailKind, body: &Booking, settings: &BookingNotifications) -> Vec<MailRole> {
     // Guests are invited to what takes place. The invitee has asked for it, and is told of every step; a reminder is for who may come late.
-    let has_guests = !body.guests.is_empty() && !matches!(kind, MailKind::Pending | MailKind::Reminder(_));
+    let has_guests = !body.guests.is_empty()
+        && !matches!(kind, MailKind::Pending | MailKind::AllDay | MailKind::Reminder(_));
     [
-        (MailRole::Invitee, settings.invitee),
+        // Only the host can give the event a time.
+        (MailRole::Invitee, settings.invitee && kind != MailKind::AllDay),
         (MailRole::Guests, settings.invitee && has_guests),
         // Hosts have the link in their calendars.
         (MailRole::Hosts, settings.hosts && !body.host_ids.is_empty() && kind != MailKind::Conference),
@@ -149,6 +151,7 @@ mod tests {
         assert_eq!(roles(MailKind::Confirmed, &body, &all), every);
         assert_eq!(roles(MailKind::Pending, &body, &all), [MailRole::Invitee, MailRole::Hosts]);
         assert_eq!(roles(MailKind::Conference, &body, &all), [MailRole::Invitee, MailRole::Guests]);
+        assert_eq!(roles(MailKind::AllDay, &body, &all), [MailRole::Hosts]);
         let hosts_alone = BookingNotifications { invitee: false, ..all.clone() };
         assert_eq!(roles(MailKind::Cancelled, &body, &hosts_alone), [MailRole::Hosts]);
         let none = BookingNotifications { invitee: false, hosts: false, ..all };

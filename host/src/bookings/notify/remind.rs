@@ -87,6 +87,7 @@ async fn tell(tx: &mut Tx, app: &App, (row, body): (&BookingRow, &Booking)) -> R
     let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
     let note = NewLogEntry {
         connection_id: body.organizer_connection_id.clone(),
+        account_ids: Some(view::accounts_of_booking(body, &events).cloned().collect()),
         entry_type: "booking.reminder".to_owned(),
         change_type: "state",
         resource_type: "booking",

@@ -15,7 +15,6 @@ use storage::{Tx, connections as connection_table, outbox};
 
 use crate::app::App;
 use crate::app::event_log::Origin;
-use crate::app::freshness::ReadTrace;
 use crate::bookings::conference;
 use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::invitation;
@@ -142,7 +141,7 @@ async fn step(app: &App, job: &Job, key: &MailKey, facts: &MessageContext) -> Re
         return Ok(MailStep::Send(Calendar::Nothing));
     }
     let calendar = match (key.kind, &facts.invitation) {
-        (MailKind::Pending | MailKind::Reminder(_), _) => Calendar::Nothing,
+        (MailKind::Pending | MailKind::AllDay | MailKind::Reminder(_), _) => Calendar::Nothing,
         (MailKind::Cancelled | MailKind::Rejected | MailKind::Expired, None) => Calendar::Nothing,
         (MailKind::Cancelled | MailKind::Rejected | MailKind::Expired, Some(_)) => Calendar::Cancel,
         (MailKind::Confirmed | MailKind::Rescheduled | MailKind::Conference, sent) => {
@@ -224,13 +223,8 @@ async fn invites_itself(app: &App, facts: &MessageContext) -> Result<bool> {
     // Of an account that was disconnected no event is written.
     let Some(connection) = found else { return Ok(false) };
     connections::usable(&connection)?;
-    let asker = RequestContext {
-        tenant: facts.row.tenant.clone(),
-        connection_ids: vec![connection.id.clone()],
-        request_id: app.new_id(Kind::Request),
-        no_cache: false,
-        reading: ReadTrace::default(),
-    };
+    let request_id = app.new_id(Kind::Request);
+    let asker = RequestContext::for_service(&facts.row.tenant, &connection.id, request_id);
     let asked = (Surface::Calendar, "capabilities");
     let has: CalendarFeatures =
         crate::connections::provider_call::fetch(app, &connection, &asker, asked, &json!({})).await?;

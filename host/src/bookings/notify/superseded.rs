@@ -15,14 +15,22 @@ pub fn name_of(booking_id: &str, kind: MailKind, sequence: i64, role: MailRole) 
 /// The names of what was said to the same people before and is not so any more: as long as nobody has it, it must not come after this.
 /// A move overtakes what was said of the times before it, a confirmation besides that its time waits for one, and an end everything.
 pub fn overtaken(key: &MailKey, reminders: &[BookingReminder]) -> Vec<String> {
-    let mut all = vec![MailKind::Pending, MailKind::Confirmed, MailKind::Rescheduled, MailKind::Conference];
+    let mut all = vec![
+        MailKind::Pending,
+        MailKind::Confirmed,
+        MailKind::Rescheduled,
+        MailKind::Conference,
+        MailKind::AllDay,
+    ];
     all.extend(reminders.iter().map(|reminder| MailKind::Reminder(reminder.minutes_before)));
     let of_this_time = match key.kind {
         MailKind::Cancelled | MailKind::Rejected | MailKind::Expired => all.clone(),
         MailKind::Confirmed => vec![MailKind::Pending, MailKind::Rescheduled],
         MailKind::Rescheduled => Vec::new(),
         // What was said of the time before its conference had a link is still so.
-        MailKind::Pending | MailKind::Conference | MailKind::Reminder(_) => return Vec::new(),
+        MailKind::Pending | MailKind::Conference | MailKind::AllDay | MailKind::Reminder(_) => {
+            return Vec::new();
+        }
     };
     let named = |kinds: &[MailKind], sequence: i64| -> Vec<String> {
         kinds.iter().map(|kind| name_of(&key.booking_id, *kind, sequence, key.role)).collect()
@@ -53,13 +61,13 @@ mod tests {
         );
         assert_eq!(
             of(MailKind::Cancelled, 0),
-            ["pending", "confirmed", "rescheduled", "conference", "reminder-60"]
+            ["pending", "confirmed", "rescheduled", "conference", "all-day", "reminder-60"]
                 .map(|kind| format!("booking/bk_1/{kind}/0/guests"))
         );
         let moved = of(MailKind::Rescheduled, 9);
         assert!(moved.contains(&"booking/bk_1/reminder-60/8/guests".to_owned()), "{moved:?}");
         assert!(!moved.iter().any(|name| name.contains("/9/")), "{moved:?}");
-        assert_eq!(moved.len(), 10, "it looks two moves back: {moved:?}");
+        assert_eq!(moved.len(), 12, "it looks two moves back: {moved:?}");
     }
 
     #[test]

@@ -194,6 +194,30 @@ fn what_does_not_take_place_leads_to_other_times() {
     assert!(!letter.text.contains("/book/"), "{}", letter.text);
 }
 
+/// A name or a number of the invitee's leads nobody anywhere but hosts, who see both.
+#[test]
+fn names_that_read_as_links_and_numbers_go_to_hosts_alone() {
+    let mut facts = facts();
+    facts.language = Language::English;
+    facts.booking.invitee.name = Some("Reset at evil.example".to_owned());
+    facts.booking.invitee.phone = Some("+1 900 555 0100".to_owned());
+    facts.booking.guests[0].name = Some("evil.example".to_owned());
+    let place = BookingPlace { kind: MeetingPlaceKind::PhoneInvitee, value: None, join_url: None };
+    facts.booking.location = Some(place);
+    for role in [MailRole::Invitee, MailRole::Guests] {
+        let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, role), true);
+        let invitation = request(&invitation::request(&facts, role, NOW_MS)).replace("\r\n ", "");
+        for text in [&letter.subject, &letter.text, &letter.html, &invitation] {
+            assert!(!text.contains("evil.example") && !text.contains("555"), "{role:?}: {text}");
+        }
+        assert!(facts.recipients(role).iter().all(|person| person.name.is_none()));
+    }
+    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    for line in ["Invitee: Reset at evil.example\n", "+1 900 555 0100\n"] {
+        assert!(letter.text.contains(line), "{line} is not in {}", letter.text);
+    }
+}
+
 /// Nobody has verified the addresses of a booking.
 #[test]
 fn what_an_invitee_writes_goes_to_hosts_alone() {
@@ -210,6 +234,47 @@ fn what_an_invitee_writes_goes_to_hosts_alone() {
         let letter = message_text::of_change(&facts, &key(MailKind::Cancelled, role), false);
         assert_eq!(letter.text.contains("evil.example"), is_shown, "{by:?}, {role:?}: {}", letter.text);
     }
+}
+
+/// An invitation says that the invitee takes part where they chose the time, and asks them where somebody else did. Guests are always asked.
+#[test]
+fn an_invitee_is_asked_for_an_answer_to_a_time_that_others_chose() {
+    let mut facts = facts();
+    for (by, has_accepted) in [
+        (None, true),
+        (Some(Party::Invitee), true),
+        (Some(Party::Host), false),
+        (Some(Party::Api), false),
+        (Some(Party::System), false),
+    ] {
+        facts.booking.rescheduled_by = by;
+        let text = request(&invitation::request(&facts, MailRole::Invitee, NOW_MS)).replace("\r\n ", "");
+        let answer_of = |address: &str| {
+            let mut lines = text.lines();
+            let line = lines.find(|line| line.starts_with("ATTENDEE") && line.ends_with(address));
+            line.expect("an attendee").contains("PARTSTAT=ACCEPTED;RSVP=FALSE")
+        };
+        assert_eq!(answer_of("mailto:ada@example.net"), has_accepted, "{by:?}: {text}");
+        assert!(!answer_of("mailto:bob@example.net"), "{by:?}: {text}");
+        assert_eq!(text.matches("PARTSTAT=NEEDS-ACTION;RSVP=TRUE").count(), 2 - usize::from(has_accepted));
+    }
+}
+
+#[test]
+fn a_host_whose_event_has_no_time_reads_what_to_do() {
+    let facts = MessageContext { language: Language::English, ..facts() };
+    let letter = message_text::of_change(&facts, &key(MailKind::AllDay, MailRole::Hosts), false);
+    assert_eq!(letter.subject, "Time needed: Intro with Ada");
+    // A host beside the organizer reads it too.
+    for part in [
+        "in the organizer's calendar",
+        "The booking keeps its time.",
+        "give the event a time again",
+        "delete the event",
+    ] {
+        assert!(letter.text.contains(part), "{part} is not in {}", letter.text);
+    }
+    assert!(!letter.text.contains("secret"), "{}", letter.text);
 }
 
 /// What changes an invitation names the organizer who sent it, whoever sends now.
@@ -262,4 +327,31 @@ fn a_link_that_comes_later_updates_the_invitation() {
     assert_eq!(letter.subject, "Link to join: Intro with Ada");
     assert!(letter.text.contains("Where: Online: https://meet.example.org/a?b&c\n"), "{}", letter.text);
     assert!(letter.text.starts_with("Here is the link to your appointment."), "{}", letter.text);
+}
+
+/// Both times of a move, and both ends of a meeting, can be read in one way only: on the day on which clocks are set back a time comes twice.
+#[test]
+fn times_on_both_sides_of_a_change_of_clocks_have_their_offsets() {
+    let at = |text: &str| text.parse::<Instant>().expect("an instant");
+    let mut facts = MessageContext { language: Language::English, ..facts() };
+    facts.booking.previous_start = Some(at("2026-10-25T00:30:00Z"));
+    facts.booking.start = at("2026-10-25T00:45:00Z");
+    facts.booking.end = at("2026-10-25T01:15:00Z");
+    let moved = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Invitee), false);
+    for line in [
+        "When: Sunday, 25 October 2026, 02:45 (UTC+02:00)–02:15 (UTC+01:00), Europe/Berlin\n",
+        "Before: Sunday, 25 October 2026, 02:30 (UTC+02:00)\n",
+    ] {
+        assert!(moved.text.contains(line), "{line} is not in {}", moved.text);
+    }
+    facts.booking.start = at("2026-10-26T09:00:00Z");
+    facts.booking.end = at("2026-10-26T09:30:00Z");
+    facts.booking.previous_start = Some(at("2026-10-23T08:00:00Z"));
+    let moved = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Guests), false);
+    for line in [
+        "When: Monday, 26 October 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)\n",
+        "Before: Friday, 23 October 2026, 10:00 (UTC+02:00)\n",
+    ] {
+        assert!(moved.text.contains(line), "{line} is not in {}", moved.text);
+    }
 }

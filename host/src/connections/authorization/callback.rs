@@ -13,7 +13,8 @@ use storage::authorizations::{self, PendingAuthorization};
 use storage::lane::Lane;
 
 use crate::app::App;
-use crate::connections::authorization::commit::{self, AuthorizedAccount, IssuedTokens};
+use crate::connections::authorization::authorized_account::{AuthorizedAccount, IssuedTokens};
+use crate::connections::authorization::commit;
 use crate::connections::authorization::outcome::{AuthorizationOutcome, Failure};
 use crate::connections::authorization::{
     AuthorizationOptions, CallbackOutcome, CallbackParams, PageReason, Secrets,
@@ -58,7 +59,7 @@ pub async fn callback(
         if caller.tenant != pending.tenant {
             return Ok(elsewhere(PageReason::UnknownLink, wants_json));
         }
-        let is_bound = !caller.connection_ids.is_empty();
+        let is_bound = caller.bound_to().is_some();
         if is_bound && !pending.connection_id.as_deref().is_some_and(|id| caller.may_use(id)) {
             let message = "this API key is bound to other connections than the one of this authorization";
             return Err(refuse(Code::Forbidden, message));
@@ -388,7 +389,6 @@ async fn checked(
     checked.account = account::bounded(checked.account).map_err(|e| failed(pending, e))?;
     Ok(AuthorizedAccount {
         id,
-        connector: provider.connector,
         given,
         refresh_token_expires_at: None,
         granted_scopes: granted.granted,
@@ -433,6 +433,7 @@ mod tests {
             code_expires_at: None,
             code_used_at: None,
             grant_id: None,
+            account: None,
         }
     }
 

@@ -1,10 +1,14 @@
 //! Connecting an account by OAuth 2.0 (RFC 6749, section 4.1): the address to send the user to (`start`), the user's return (`callback`),
-//! what is stored of it (`commit`), and what the return is answered with (`outcome`).
+//! what is stored of it (`commit`, `authorized_account`), and what the return is answered with (`outcome`). A client that asked for a code
+//! exchanges it (`exchange`), or the account is dropped (`unredeemed`).
 
+mod authorized_account;
 mod callback;
 mod commit;
+mod exchange;
 mod outcome;
 mod start;
+mod unredeemed;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +23,10 @@ use storage::authorizations::PendingAuthorization;
 use crate::app::App;
 
 pub use callback::callback;
+pub use exchange::{CodeRequest, exchange};
 pub use outcome::{CallbackOutcome, PageReason};
 pub use start::start;
+pub use unredeemed::EXPIRE_CODE;
 
 /// How long an authorization can be finished, in milliseconds.
 const LIFETIME_MS: i64 = 10 * 60_000;

@@ -124,7 +124,7 @@ pub enum AuthorizationOutcome {
     Connected {
         connection_id: String,
         missing_scopes: Vec<String>,
-        /// The code that the client exchanges, where it asked for one.
+        /// The code that the client exchanges, where it asked for one: until then the connection is pending.
         code: Option<String>,
     },
     Failed {
@@ -143,8 +143,9 @@ impl AuthorizationOutcome {
     /// What is stored in `authorizations.outcome`; the code is not in it.
     pub fn stored(&self) -> Value {
         match self {
-            AuthorizationOutcome::Connected { connection_id, missing_scopes, .. } => {
-                json!({ "connectionId": connection_id, "status": "active", "missingScopes": missing_scopes })
+            AuthorizationOutcome::Connected { connection_id, missing_scopes, code } => {
+                let status = status(code.as_deref());
+                json!({ "connectionId": connection_id, "status": status, "missingScopes": missing_scopes })
             }
             AuthorizationOutcome::Failed { failure, .. } => json!({ "error": failure.as_str() }),
         }
@@ -157,7 +158,7 @@ impl AuthorizationOutcome {
         }
         match self {
             AuthorizationOutcome::Connected { connection_id, missing_scopes, code } => {
-                let status = ConnectionStatus::Active;
+                let status = status(code.as_deref());
                 CallbackOutcome::Json(AuthorizationResult {
                     connection_id,
                     status,
@@ -176,8 +177,9 @@ impl AuthorizationOutcome {
     fn redirect(&self, redirect_uri: &str, state: Option<&str>) -> String {
         let mut query = Serializer::new(String::new());
         match self {
-            AuthorizationOutcome::Connected { connection_id, .. } => {
-                query.append_pair("connection_id", connection_id).append_pair("status", "active");
+            AuthorizationOutcome::Connected { connection_id, code, .. } => {
+                let status = if code.is_some() { "pending" } else { "active" };
+                query.append_pair("connection_id", connection_id).append_pair("status", status);
             }
             AuthorizationOutcome::Failed { failure, admin_consent_url } => {
                 let text = failure.text(admin_consent_url.as_deref());
@@ -196,6 +198,14 @@ impl AuthorizationOutcome {
             false => "?",
         };
         format!("{redirect_uri}{separator}{}", query.finish())
+    }
+}
+
+/// The status of the connection: it is there with the exchange of the code, where there is one.
+fn status(code: Option<&str>) -> ConnectionStatus {
+    match code {
+        Some(_) => ConnectionStatus::Pending,
+        None => ConnectionStatus::Active,
     }
 }
 
@@ -234,7 +244,9 @@ mod tests {
         else {
             panic!("no redirect")
         };
-        assert!(url.ends_with("&status=active&state=a+b%26error%3Dx&code=uc_ac_1"), "{url}");
+        assert!(url.ends_with("&status=pending&state=a+b%26error%3Dx&code=uc_ac_1"), "{url}");
+        assert_eq!(connected(Some("uc_ac_1")).stored()["status"], "pending");
+        assert_eq!(connected(None).stored()["status"], "active");
         let failed = AuthorizationOutcome::Failed {
             failure: Failure::AdminBlocked,
             admin_consent_url: Some("https://login.test/x?y".into()),

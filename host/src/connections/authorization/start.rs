@@ -126,6 +126,7 @@ fn prepared(
         code_expires_at: None,
         code_used_at: None,
         grant_id: None,
+        account: None,
     };
     Ok((pending, state, url.into()))
 }
@@ -226,7 +227,7 @@ fn check_challenge(new: &NewAuthorization) -> Result<()> {
 /// A connection to authorize again: one that the key may use, of this provider, that was made by OAuth.
 async fn check_connection(app: &App, asker: &RequestContext, provider: &str, id: Option<&str>) -> Result<()> {
     let Some(id) = id else {
-        if asker.connection_ids.is_empty() {
+        if asker.bound_to().is_none() {
             return Ok(());
         }
         let message =

@@ -3,10 +3,14 @@
 
 use std::fmt;
 
+use base::retry_after::retry_at;
 use http::header::RETRY_AFTER;
 use http::{HeaderMap, StatusCode};
 use runtime::{Auth, DirectError, DirectResponse, ErrorClass, ErrorPlace};
 use serde_json::{Map, Value};
+use zeroize::Zeroizing;
+
+use crate::connections::oauth::answer_body::{self, ENDED_GRANTS};
 
 /// Longest wait that a provider is believed, in milliseconds.
 const MAX_RETRY_AFTER_MS: i64 = 3_600_000;
@@ -26,12 +30,35 @@ pub struct TokenFailure {
     pub sent: bool,
     /// It may have, and its answer did not arrive.
     pub lost: bool,
+    /// The refresh token of an answer that is of no other use. At many servers it is the only one that is good from now on.
+    pub rotated: Option<RotatedToken>,
+}
+
+/// A refresh token that a server issued in the place of the one that was sent.
+#[derive(Clone, PartialEq, Eq)]
+pub struct RotatedToken(Zeroizing<String>);
+
+impl RotatedToken {
+    pub fn new(token: &str) -> RotatedToken {
+        RotatedToken(Zeroizing::new(token.to_owned()))
+    }
+
+    /// The token itself, to be sealed.
+    pub fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for RotatedToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RotatedToken(..)")
+    }
 }
 
 impl TokenFailure {
     /// A failure without words of the provider's. `sent`: the server may have acted on the request.
     pub fn new(class: ErrorClass, sent: bool) -> Self {
-        TokenFailure { class, error: None, retry_after_ms: None, sent, lost: false }
+        TokenFailure { class, error: None, retry_after_ms: None, sent, lost: false, rotated: None }
     }
 }
 
@@ -57,27 +84,35 @@ pub fn unanswered(error: DirectError) -> TokenFailure {
     }
 }
 
-/// The JSON object of a successful answer of the token endpoint; else what its refusal means (RFC 6749, section 5.2). A 200 with `error`
-/// in it is a refusal.
-pub fn token_answer(auth: &Auth, answer: &DirectResponse) -> Result<Map<String, Value>, TokenFailure> {
-    let body = serde_json::from_slice::<Map<String, Value>>(&answer.body).ok();
-    let error = body.as_ref().and_then(|body| body.get("error")).filter(|error| !error.is_null());
-    if let (Some(body), None) = (&body, error)
-        && answer.status == StatusCode::OK
+/// The parameters of a successful answer of the token endpoint; else what its refusal means (RFC 6749, section 5.2). Any 2xx with a token is
+/// a success, however it is encoded; one with `error` in it is a refusal. `now`: when it came, in milliseconds since 1970.
+pub fn token_answer(
+    auth: &Auth,
+    answer: &DirectResponse,
+    now: i64,
+) -> Result<Map<String, Value>, TokenFailure> {
+    let text = answer_body::decoded(&answer.body);
+    let body = answer_body::parameters(&text);
+    let has_token = |body: &Map<String, Value>| {
+        ["access_token", "refresh_token"]
+            .iter()
+            .any(|name| body.get(*name).is_some_and(|token| !token.is_null()))
+    };
+    if answer.status.is_success()
+        && let Some(body) = body.as_ref().filter(|body| has_token(body) && !answer_body::is_refusal(body))
     {
         return Ok(body.clone());
     }
-    let word = error.and_then(Value::as_str);
-    let ruled = word.and_then(|word| {
+    let word = answer_body::error_code(&text, body.as_ref());
+    let ruled = word.as_deref().and_then(|word| {
         let codes = body.as_ref().map(|body| codes(auth, body)).unwrap_or_default();
         auth.error_class(ErrorPlace::Token, Some(word), &codes)
     });
     Err(TokenFailure {
-        class: ruled.unwrap_or_else(|| usual(answer.status, word)),
-        error: word.and_then(clean),
-        retry_after_ms: retry_after_ms(&answer.headers),
-        sent: true,
-        lost: false,
+        class: ruled.unwrap_or_else(|| usual(answer.status, word.as_deref())),
+        error: word.as_deref().and_then(clean),
+        retry_after_ms: retry_after_ms(&answer.headers, now),
+        ..TokenFailure::new(ErrorClass::Retry, true)
     })
 }
 
@@ -99,7 +134,9 @@ fn usual(status: StatusCode, error: Option<&str>) -> ErrorClass {
     match error {
         _ if passes => ErrorClass::Retry,
         Some("temporarily_unavailable" | "server_error") | None => ErrorClass::Retry,
-        Some("invalid_grant") => ErrorClass::Reauthorize,
+        Some(word) if ENDED_GRANTS.iter().any(|code| word.eq_ignore_ascii_case(code)) => {
+            ErrorClass::Reauthorize
+        }
         Some(_) => ErrorClass::Operator,
     }
 }
@@ -122,10 +159,10 @@ pub fn clean(error: &str) -> Option<String> {
     fits.then(|| error.to_owned())
 }
 
-/// `Retry-After` in seconds (RFC 9110, section 10.2.3). A date is not read: the clocks may differ.
-fn retry_after_ms(headers: &HeaderMap) -> Option<i64> {
-    let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse::<i64>().ok()?;
-    (seconds >= 0).then(|| seconds.saturating_mul(1_000).min(MAX_RETRY_AFTER_MS))
+/// `Retry-After` as a wait from `now` on: seconds, or a date by this host's clock.
+fn retry_after_ms(headers: &HeaderMap, now: i64) -> Option<i64> {
+    let at = retry_at(headers.get(RETRY_AFTER)?.to_str().ok()?, now)?;
+    Some(at.saturating_sub(now).min(MAX_RETRY_AFTER_MS))
 }
 
 #[cfg(test)]
@@ -139,8 +176,11 @@ mod tests {
         DirectResponse { status, headers: HeaderMap::new(), body: body.as_bytes().to_vec() }
     }
 
+    /// Sun, 06 Nov 1994 08:48:37 GMT.
+    const NOW: i64 = 784_111_717_000;
+
     fn class(auth: &Auth, status: u16, body: &str) -> ErrorClass {
-        token_answer(auth, &answer(status, body)).unwrap_err().class
+        token_answer(auth, &answer(status, body), NOW).unwrap_err().class
     }
 
     #[test]
@@ -168,13 +208,39 @@ mod tests {
             (200, "[]", ErrorClass::Retry),
             (401, "<html>", ErrorClass::Retry),
             (403, "<html>", ErrorClass::Retry),
-            (201, r#"{"access_token":"x"}"#, ErrorClass::Retry),
+            (400, r#"{"access_token":"x"}"#, ErrorClass::Retry),
+            (302, r#"{"access_token":"x"}"#, ErrorClass::Retry),
+            (204, "", ErrorClass::Retry),
+            (200, r#"{"ok":true}"#, ErrorClass::Retry),
             (200, r#"{"error":{"message":"x"}}"#, ErrorClass::Retry),
+            (400, "invalid_grant", ErrorClass::Reauthorize),
+            (401, "Error: invalid_grant", ErrorClass::Reauthorize),
+            (400, "<h1>invalid_grant</h1>", ErrorClass::Reauthorize),
+            (200, r#"{"ok":false,"message":"invalid_grant"}"#, ErrorClass::Reauthorize),
+            (200, "error=bad_refresh_token&error_description=x", ErrorClass::Reauthorize),
+            (400, r#"{"error":"bad_refresh_token"}"#, ErrorClass::Reauthorize),
+            (401, r#"{"error":"Invalid_Token"}"#, ErrorClass::Reauthorize),
+            (401, r#"{"error":{"code":"invalid_token"}}"#, ErrorClass::Reauthorize),
+            (401, "<p>invalid_token</p>", ErrorClass::Retry),
+            (502, "invalid_grant", ErrorClass::Retry),
+            (400, "error=incorrect_client_credentials", ErrorClass::Operator),
         ] {
             assert_eq!(class(&auth, status, body), wanted, "{status} {body}");
         }
-        let good = token_answer(&auth, &answer(200, r#"{"access_token":"x","error":null}"#)).unwrap();
-        assert_eq!(good.get("access_token"), Some(&Value::from("x")));
+    }
+
+    #[test]
+    fn any_2xx_with_a_token_is_good() {
+        for (status, body) in [
+            (200, r#"{"access_token":"x","error":null}"#),
+            (200, r#"{"access_token":"x","error":""}"#),
+            (201, r#"{"access_token":"x"}"#),
+            (202, "\u{feff}{\"access_token\":\"x\"}\r\n"),
+            (206, "access_token=x&scope=&token_type=bearer"),
+        ] {
+            let good = token_answer(&Auth::default(), &answer(status, body), NOW).unwrap();
+            assert_eq!(good.get("access_token"), Some(&Value::from("x")), "{status} {body}");
+        }
     }
 
     #[test]
@@ -238,13 +304,20 @@ mod tests {
             ("0", Some(0)),
             ("86400", Some(3_600_000)),
             ("-1", None),
-            ("Wed, 21 Oct 2026 07:28:00 GMT", None),
+            ("soon", None),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", Some(60_000)),
+            ("Sunday, 06-Nov-94 08:49:37 GMT", Some(60_000)),
+            ("Wed, 21 Oct 2026 07:28:00 GMT", Some(3_600_000)),
+            ("Sat, 05 Nov 1994 08:49:37 GMT", Some(0)),
         ] {
             let mut refused = answer(503, r#"{"error":"a b","error_description":"secret"}"#);
             refused.headers.insert(RETRY_AFTER, HeaderValue::from_static(header));
-            let failure = token_answer(&Auth::default(), &refused).unwrap_err();
+            let failure = token_answer(&Auth::default(), &refused, NOW).unwrap_err();
             assert_eq!((failure.retry_after_ms, &failure.error), (wanted, &None), "{header}");
             assert!(!format!("{failure} {failure:?}").contains("secret"));
         }
+        let rotated = Some(RotatedToken::new("secret"));
+        let failure = TokenFailure { rotated, ..TokenFailure::new(ErrorClass::Retry, true) };
+        assert!(!format!("{failure} {failure:?}").contains("secret"));
     }
 }

@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use crate::app::App;
+use crate::connections::oauth::answer_body;
 use crate::connections::oauth::registration::Registration;
 
 /// Longest time that metadata may take.
@@ -209,11 +210,11 @@ async fn read(
     if passes {
         return Err(silent());
     }
-    if answer.status != StatusCode::OK {
+    if !answer.status.is_success() {
         return Err(wrong(&format!("the server answers {} for it", answer.status.as_u16())));
     }
-    let document: Map<String, Value> =
-        serde_json::from_slice(&answer.body).map_err(|_| wrong("it is no JSON object"))?;
+    let document: Map<String, Value> = serde_json::from_str(&answer_body::decoded(&answer.body))
+        .map_err(|_| wrong("it is no JSON object"))?;
     // RFC 8414, section 3.3: else one server could speak for another.
     if document.get("issuer").and_then(Value::as_str) != Some(issuer) {
         return Err(wrong(&format!("its issuer is not {issuer}")));

@@ -6,18 +6,22 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use oauth2::{AsyncHttpClient, HttpRequest, HttpResponse};
-use runtime::{DirectRequest, ErrorClass};
+use runtime::{DirectRequest, DirectResponse, ErrorClass};
 use serde_json::{Map, Value};
 
 use crate::app::App;
 use crate::connections::oauth::OAuthProvider;
-use crate::connections::oauth::classify::{self, TokenFailure};
+use crate::connections::oauth::answer_body;
+use crate::connections::oauth::classify::{self, RotatedToken, TokenFailure};
 
 /// Longest time that a token request may take. The lease of a refresh is longer.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Most bytes of an answer.
 pub const MAX_BYTES: usize = 64 << 10;
+
+/// Longest access token that is taken, bytes.
+const MAX_TOKEN: usize = 16 << 10;
 
 /// A provider's token endpoint. One request is one try: nothing is sent again, and no redirect is followed.
 pub struct TokenEndpoint<'a> {
@@ -35,7 +39,8 @@ impl<'c> AsyncHttpClient<'c> for TokenEndpoint<'_> {
 }
 
 impl TokenEndpoint<'_> {
-    /// A successful answer, normalized. Refusals are errors here, so that their status and `Retry-After` are not lost.
+    /// A successful answer, normalized. Refusals are errors here, so that their status and `Retry-After` are not lost, and so are tokens that
+    /// cannot be used. A refresh token beside either is part of the error.
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, TokenFailure> {
         let manifest = &self.provider.connector.manifest;
         let (parts, body) = request.into_parts();
@@ -50,13 +55,50 @@ impl TokenEndpoint<'_> {
             max_bytes: MAX_BYTES,
         };
         let answer = self.app.runtime.send_direct(request).await.map_err(classify::unanswered)?;
-        let body = normalized(classify::token_answer(&manifest.auth, &answer)?);
+        let body = match classify::token_answer(&manifest.auth, &answer, self.app.now()) {
+            Ok(body) => normalized(body),
+            Err(failure) => return Err(TokenFailure { rotated: beside_error(&answer), ..failure }),
+        };
+        if let Some(class) = misfit(&body) {
+            return Err(TokenFailure { rotated: rotated(&body), ..TokenFailure::new(class, true) });
+        }
         let body = serde_json::to_vec(&body).map_err(|_| TokenFailure::new(ErrorClass::Retry, true))?;
         Ok(HttpResponse::new(body))
     }
 }
 
-/// The answer with numbers where they are texts, scopes separated by spaces, and the one token type that is used where none is named.
+/// The refresh token of a normalized answer.
+fn rotated(body: &Map<String, Value>) -> Option<RotatedToken> {
+    body.get("refresh_token").and_then(Value::as_str).map(RotatedToken::new)
+}
+
+/// The refresh token of a 2xx answer that names an error as well.
+fn beside_error(answer: &DirectResponse) -> Option<RotatedToken> {
+    let text = answer.status.is_success().then(|| answer_body::decoded(&answer.body))?;
+    rotated(&normalized(answer_body::parameters(&text)?))
+}
+
+/// Why the access token of a normalized answer cannot be used. It has to be a bearer token (RFC 6749, section 7.1) that fits into a header.
+fn misfit(body: &Map<String, Value>) -> Option<ErrorClass> {
+    let text = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !text("token_type").trim().eq_ignore_ascii_case("bearer") {
+        return Some(ErrorClass::Operator);
+    }
+    (!is_token(text("access_token"))).then_some(ErrorClass::Retry)
+}
+
+/// RFC 6749, appendix A.12, without the space.
+fn is_token(text: &str) -> bool {
+    (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+/// Whether a text can be a refresh token: it goes back in a form, which can carry any text. What was not UTF-8 is not what the server wrote.
+fn is_refresh_token(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(|c| c.is_control() || c == char::REPLACEMENT_CHARACTER)
+}
+
+/// The answer with numbers where they are texts, scopes separated by spaces, and the one token type that is used where none is named. What
+/// is not of its type is left out: no other member makes good tokens unreadable.
 fn normalized(mut body: Map<String, Value>) -> Map<String, Value> {
     for name in ["expires_in", "refresh_token_expires_in"] {
         if let Some(seconds) = body.remove(name).as_ref().and_then(seconds) {
@@ -74,9 +116,15 @@ fn normalized(mut body: Map<String, Value>) -> Map<String, Value> {
     if let Some(scope) = scope {
         body.insert("scope".to_owned(), scope.into());
     }
-    if body.get("token_type").is_none_or(Value::is_null) {
+    let is_named = |kind: &Value| kind.as_str().is_some_and(|kind| !kind.trim().is_empty());
+    if !body.get("token_type").is_some_and(is_named) {
         body.insert("token_type".to_owned(), "bearer".into());
     }
+    body.retain(|name, value| match name.as_str() {
+        "refresh_token" => value.as_str().is_some_and(is_refresh_token),
+        "id_token" => value.is_string(),
+        _ => true,
+    });
     body
 }
 
@@ -113,10 +161,34 @@ mod tests {
             ),
             (json!({ "scope": null, "token_type": null }), json!({ "token_type": "bearer" })),
             (json!({ "scope": "" }), json!({ "scope": "", "token_type": "bearer" })),
+            (json!({ "id_token": {}, "refresh_token": 7 }), json!({ "token_type": "bearer" })),
+            (json!({ "refresh_token": "", "token_type": 7 }), json!({ "token_type": "bearer" })),
+            (
+                json!({ "refresh_token": "a b\u{e9}", "id_token": "" }),
+                json!({ "refresh_token": "a b\u{e9}", "id_token": "", "token_type": "bearer" }),
+            ),
         ] {
             let shown = answer.to_string();
             let Value::Object(answer) = answer else { panic!("{shown}") };
             assert_eq!(Value::Object(normalized(answer)), wanted, "{shown}");
+        }
+    }
+
+    #[test]
+    fn an_access_token_is_a_bearer_token_that_fits_into_a_header() {
+        let class = |answer: Value| misfit(&normalized(answer.as_object().unwrap().clone()));
+        assert_eq!(class(json!({ "access_token": "a.b-c/d+e=", "token_type": "BEARER" })), None);
+        assert_eq!(class(json!({ "access_token": "a", "token_type": "" })), None);
+        assert_eq!(class(json!({ "access_token": "a", "token_type": "Bearer " })), None);
+        for token in
+            [json!(""), json!("a b"), json!("a\n"), json!("\u{e9}"), json!(7), json!("x".repeat(16_385))]
+        {
+            assert_eq!(class(json!({ "access_token": token })), Some(ErrorClass::Retry), "{token}");
+        }
+        assert_eq!(class(json!({ "refresh_token": "r" })), Some(ErrorClass::Retry));
+        for kind in ["mac", "DPoP", "bearer x"] {
+            let answer = json!({ "access_token": "a", "token_type": kind });
+            assert_eq!(class(answer), Some(ErrorClass::Operator), "{kind}");
         }
     }
 }

@@ -14,6 +14,7 @@ use url::Url;
 
 use crate::app::App;
 use crate::connections::account;
+use crate::connections::oauth::answer_body;
 use crate::connections::oauth::classify::{self, TokenFailure};
 use crate::connections::oauth::{OAuthProvider, TokenAnswer};
 
@@ -120,7 +121,9 @@ async fn ask(
     let answer = app.runtime.send_direct(request).await.map_err(classify::unanswered)?;
     let retry = || TokenFailure::new(ErrorClass::Retry, true);
     match answer.status {
-        StatusCode::OK => serde_json::from_slice(&answer.body).map_err(|_| retry()),
+        status if status.is_success() => {
+            serde_json::from_str(&answer_body::decoded(&answer.body)).map_err(|_| retry())
+        }
         status if status.is_client_error() && status != StatusCode::TOO_MANY_REQUESTS => Err(operator()),
         _ => Err(retry()),
     }

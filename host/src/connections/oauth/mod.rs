@@ -2,6 +2,7 @@
 //! exchange of their codes, and whose account it is. Everything that is particular to a provider is in its connector's manifest, what is
 //! secret or the installation's own is in the registration.
 
+mod answer_body;
 pub mod classify;
 pub mod endpoints;
 pub mod grant;

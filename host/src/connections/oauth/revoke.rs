@@ -47,7 +47,7 @@ impl OAuthProvider {
         if answer.status.is_success() {
             return Ok(());
         }
-        match classify::token_answer(&self.connector.manifest.auth, &answer) {
+        match classify::token_answer(&self.connector.manifest.auth, &answer, app.now()) {
             Err(failure) if answer.status == StatusCode::BAD_REQUEST && is_over(&failure) => Ok(()),
             Err(failure) => Err(failure),
             Ok(_) => Err(TokenFailure::new(ErrorClass::Retry, true)),

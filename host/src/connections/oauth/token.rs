@@ -19,9 +19,6 @@ use crate::connections::oauth::OAuthProvider;
 use crate::connections::oauth::classify::TokenFailure;
 use crate::connections::oauth::http::TokenEndpoint;
 
-/// Longest token that is taken, bytes.
-const MAX_TOKEN: usize = 16 << 10;
-
 /// Longest life of a token that is believed, seconds: ten years.
 const MAX_LIFETIME_S: u64 = 10 * 365 * 24 * 3_600;
 
@@ -103,7 +100,7 @@ impl OAuthProvider {
         }
         let endpoint = TokenEndpoint { app, provider: self };
         let response = request.request_async(&endpoint).await.map_err(failure)?;
-        answer(auth, &response)
+        Ok(answer(auth, &response))
     }
 
     /// Asks for new tokens with a refresh token (RFC 6749, section 6). `scopes` are the provider's, as they were granted: the request names them
@@ -125,7 +122,7 @@ impl OAuthProvider {
         }
         let endpoint = TokenEndpoint { app, provider: self };
         let response = request.request_async(&endpoint).await.map_err(failure)?;
-        answer(auth, &response)
+        Ok(answer(auth, &response))
     }
 
     /// The crate's client for this registration. Fails where `callback_uri` is no URL.
@@ -162,34 +159,20 @@ fn failure(error: RequestTokenError<TokenFailure, BasicErrorResponse>) -> TokenF
     }
 }
 
-/// The tokens of an answer, if they can be used: a bearer token (RFC 6749, section 7.1) that fits into a header.
-fn answer(auth: &Auth, response: &Response) -> Result<TokenAnswer, TokenFailure> {
-    if *response.token_type() != BasicTokenType::Bearer {
-        return Err(TokenFailure::new(ErrorClass::Operator, true));
-    }
-    let access_token = response.access_token().secret();
-    let refresh_token =
-        response.refresh_token().map(|token| token.secret()).filter(|token| !token.is_empty());
-    if !is_token(access_token) || !refresh_token.is_none_or(|token| is_token(token)) {
-        return Err(TokenFailure::new(ErrorClass::Retry, true));
-    }
+/// The tokens of an answer, which `TokenEndpoint` has checked.
+fn answer(auth: &Auth, response: &Response) -> TokenAnswer {
     let scopes = response.scopes().map(|scopes| {
         let words = scopes.iter().map(|scope| scope.to_string()).filter(|scope| !scope.is_empty());
         words.collect::<Vec<String>>()
     });
     let lifetime_s = response.expires_in().map_or(auth.token_lifetime_s, |lifetime| lifetime.as_secs());
     let extra = response.extra_fields();
-    Ok(TokenAnswer {
-        access_token: Zeroizing::new(access_token.clone()),
-        refresh_token: refresh_token.map(|token| Zeroizing::new(token.clone())),
+    TokenAnswer {
+        access_token: Zeroizing::new(response.access_token().secret().clone()),
+        refresh_token: response.refresh_token().map(|token| Zeroizing::new(token.secret().clone())),
         expires_in_s: lifetime_s.min(MAX_LIFETIME_S),
         refresh_token_expires_in_s: extra.refresh_token_expires_in.map(|s| s.min(MAX_LIFETIME_S)),
         scopes,
         id_token: extra.id_token.clone().map(Zeroizing::new),
-    })
-}
-
-/// RFC 6749, appendix A.12, without the space.
-fn is_token(text: &str) -> bool {
-    (1..=MAX_TOKEN).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic())
+    }
 }

@@ -43,6 +43,7 @@ pub async fn set<'l>(
     let kind = ResourceKind::of(&item)?;
     let note = NewLogEntry {
         connection_id: Some(item.connection_id.clone()),
+        account_ids: None,
         entry_type: format!("{}.{word}", kind.resource_type()),
         change_type: "updated",
         resource_type: kind.resource_type(),

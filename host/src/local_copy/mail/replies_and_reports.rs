@@ -122,6 +122,7 @@ pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: 
     }
     let note = NewLogEntry {
         connection_id: Some(record.connection_id.clone()),
+        account_ids: None,
         entry_type: format!("email.message.{word}"),
         change_type: "state",
         resource_type: "email.tracking",

@@ -13,6 +13,7 @@ use storage::mail::Thread;
 use storage::{Tx, mail as table};
 
 use crate::app::App;
+use crate::app::resource_kind::ResourceKind;
 use crate::connections::request_context::RequestContext;
 use crate::local_copy::change::CopyLocation;
 
@@ -109,6 +110,7 @@ impl Threads {
 
 /// A thread that the key may see; one that was merged is found under its old id.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Thread> {
+    asker.ensure_scope(ResourceKind::EmailMessage.read_scope())?;
     let missing = || not_found("thread");
     let mut id = id.to_owned();
     // Merges point to what is there: one step, or two while one is under way.

@@ -108,7 +108,7 @@ fn named(e: Error, parameter: &str, field: &str) -> Error {
 async fn ranking(app: &App, asker: &RequestContext, query: &MergeSuggestionQuery) -> Result<Arc<Ranking>> {
     let sequence = log::last_sequence(app.db.resources(), &asker.tenant).await?;
     let asked =
-        (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score, &asker.connection_ids);
+        (&query.connection_id, &query.book_ids, &query.contact_ids, query.min_score, asker.bound_to());
     let name = format!("{}/{sequence}/{}", asker.tenant.application_id, serde_json::to_string(&asked)?);
     if let Some(known) = app.rankings.get(&name, app.now()) {
         return Ok(known);

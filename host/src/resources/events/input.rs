@@ -57,7 +57,7 @@ fn lengths(event: &Event, is_new: &impl Fn(&str) -> bool) -> Result<()> {
 /// An address that `had` has may be none (`urn:uuid:…`), and may be there as often as before.
 fn attendees(attendees: &[Attendee], had: &[Attendee]) -> Result<()> {
     validate::length("attendees", attendees.len(), MAX_ATTENDEES.max(had.len()))?;
-    let key = |attendee: &Attendee| attendee.email.to_ascii_lowercase();
+    let key = |attendee: &Attendee| ::mail::address::folded(&attendee.email);
     let mut known: HashMap<String, usize> = HashMap::new();
     for attendee in had {
         *known.entry(key(attendee)).or_default() += 1;

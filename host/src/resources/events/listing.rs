@@ -75,12 +75,15 @@ impl EventQuery {
             return false;
         }
         let uid = self.i_cal_uid.as_ref().is_none_or(|u| event.i_cal_uid.as_ref() == Some(u));
-        let attendee = self
-            .attendee
-            .as_ref()
-            .is_none_or(|a| event.attendees.iter().any(|x| x.email.eq_ignore_ascii_case(a)));
+        let attendee = self.attendee.as_ref().is_none_or(|email| is_attendee(event, email));
         uid && attendee && self.q.as_ref().is_none_or(|q| matches(event, q))
     }
+}
+
+/// Whether an address, however it is spelled, is one of the event's attendees.
+fn is_attendee(event: &Event, email: &str) -> bool {
+    let folded = ::mail::address::folded(email);
+    event.attendees.iter().any(|attendee| ::mail::address::folded(&attendee.email) == folded)
 }
 
 /// Every word of the query stands somewhere in the texts.

@@ -30,6 +30,7 @@ fn instant(field: &str, text: &str) -> Result<Instant> {
 /// the event before a patch; `default_zone` the calendar's.
 pub fn normalise(input: &mut Map<String, Value>, current: Option<&Event>, default_zone: &str) -> Result<()> {
     for field in ["timeZone", "endTimeZone"] {
+        validate::canonical_zone(input, field);
         if let Some(name) = text(input, field)? {
             zone(field, name)?;
         }

@@ -162,7 +162,8 @@ async fn original(
     };
     let found = match read::find(app, asker, id).await {
         Err(e) if e.code() == Some(Code::NotFound) => None,
-        other => Some(other?),
+        Err(e) => return Err(e.with_param("replyToMessageId")),
+        Ok(found) => Some(found),
     };
     let found = found.filter(|item| item.connection_id == connection.id);
     let item = found.ok_or_else(|| fault("replyToMessageId", "names no message of this connection"))?;
@@ -201,6 +202,7 @@ async fn file(app: &App, asker: &RequestContext, given: NewAttachment, field: &s
         (None, Some(of), None) => {
             let missing = |e: Error| match e.code() {
                 Some(Code::NotFound) => fault(&format!("{field}.attachmentRef"), "names no attachment"),
+                Some(Code::InsufficientScope) => e.with_param(format!("{field}.attachmentRef")),
                 _ => e,
             };
             let fetched = attachments::fetch(app, asker, &of.message_id, &of.attachment_id).await;

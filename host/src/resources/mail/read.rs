@@ -27,8 +27,9 @@ pub struct ReadOptions {
     pub with_provider_data: bool,
 }
 
-/// A message or draft that the key may see. A draft is a message too: its id is good here.
+/// A message or draft that the key may read. A draft is a message too: its id is good here.
 pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Item> {
+    asker.ensure_scope(ResourceKind::EmailMessage.read_scope())?;
     let missing = || not_found("message");
     if !base::ids::is_plausible(id) {
         return Err(missing());

@@ -11,6 +11,8 @@ use model::email::{EmailAddress, EmailBody, EmailMessage};
 use storage::connections::Connection;
 
 use crate::app::App;
+use crate::app::resource_kind::ResourceKind;
+use crate::connections;
 use crate::connections::request_context::RequestContext;
 use crate::resources::mail::files::{taken, within};
 use crate::resources::mail::filter::MessageFields;
@@ -103,6 +105,8 @@ async fn forward(
     message: &EmailMessage,
     outgoing: &mut Outgoing,
 ) -> Result<()> {
+    let granted = connections::granted(connection, ResourceKind::EmailMessage.read_scope());
+    granted.map_err(|e| e.with_param("replyToMessageId"))?;
     let (item, content) =
         read::read(app, asker, connection, original.item.clone(), MessageFields::Full).await?;
     let body = content.body.unwrap_or_default();

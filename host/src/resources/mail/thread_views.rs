@@ -244,7 +244,7 @@ fn summary(items: &[Item]) -> Result<EmailThread> {
 
 /// Everybody once, by address, with the first name that was given.
 fn take_part(people: &mut Vec<EmailAddress>, seen: &mut HashMap<String, usize>, person: EmailAddress) {
-    let key = person.email.to_lowercase();
+    let key = ::mail::address::folded(&person.email);
     match seen.get(&key) {
         Some(at) => {
             if let Some(known) = people.get_mut(*at).filter(|known| known.name.is_none()) {

@@ -158,7 +158,7 @@ async fn resource_exists(app: &App, asker: &RequestContext, linked: LinkedType, 
         Err(e) if e.code() == Some(Code::NotFound) => {
             Err(fault("resourceId", &format!("names no {}", kind.noun())))
         }
-        Err(e) => Err(e),
+        Err(e) => Err(e.with_param("resourceId")),
     }
 }
 

@@ -35,19 +35,23 @@ pub const DELIVER: JobKind = JobKind {
 
 /// Deliveries that one step gives up when a webhook is disabled, or lets go when it is not ordered any more.
 const STEP: i64 = 500;
+/// When a subscription is looked at again whose key has ended, ms.
+const ENDED_MS: i64 = 5_000;
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, webhook_id) = (&turn.app, turn.job.key());
     let Some(endpoint) = table::find_endpoint(app.db.reader(), webhook_id).await? else {
         return Ok(JobEnd::Done);
     };
+    let now = app.now();
     match endpoint.status.as_str() {
+        // Its key has ended: a job disables it, or lets it rest on another key.
+        "active" if endpoint.has_ended(now) => return put_off(turn, Some(now + ENDED_MS)).await,
         "active" => {}
         "disabled" => return discard(app, &endpoint.tenant, webhook_id).await,
         // It keeps its cursor, and is woken when it is resumed.
         _ => return put_off(turn, None).await,
     }
-    let now = app.now();
     let rate = Rate::new(endpoint.max_per_second, turn.job.progress.as_deref(), now);
     let begins_at = endpoint.health.not_before.unwrap_or(now).max(rate.next_at(now));
     if begins_at > now {

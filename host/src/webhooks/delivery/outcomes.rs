@@ -12,9 +12,9 @@ use storage::webhooks::deliveries::{Delivery, Health, Settled, Standing};
 use storage::webhooks::{deliveries as table, feeds, held};
 use storage::{Tx, job_claims, usage as usage_table};
 
-use crate::app::event_log::{self, NewLogEntry, Origin};
-use crate::app::{App, usage};
+use crate::app::{App, event_log, usage};
 use crate::webhooks::attempt::OpenSubscription;
+use crate::webhooks::ending::disabled_event;
 use crate::webhooks::figures::Figures;
 
 /// When a webhook is looked at again of which as many deliveries wait as may, but nothing is due, ms.
@@ -92,7 +92,7 @@ impl WriteFollowUp {
         let (tenant, id) = (&self.to.endpoint.tenant, self.to.id.as_str());
         if let Some(reason) = self.disabled {
             // The log before the webhook: the application's row is locked first.
-            event_log::append(tx, &self.app, tenant, vec![note(id, reason)]).await?;
+            event_log::append(tx, &self.app, tenant, vec![disabled_event(id, reason)]).await?;
         }
         count(tx, &self.to, &self.figures, now).await?;
         if self.disabled.is_some() {
@@ -205,21 +205,5 @@ impl TurnEnd {
         }
         let due_at = table::next_due(&mut *tx, &self.to.id).await?;
         Ok(due_at.or(self.is_stopped.then_some(now + LOOK_AGAIN_AFTER_MS)))
-    }
-}
-
-/// The line that tells of a webhook that was disabled.
-fn note(webhook_id: &str, reason: &str) -> NewLogEntry {
-    NewLogEntry {
-        connection_id: None,
-        entry_type: "webhook.disabled".to_owned(),
-        change_type: "state",
-        resource_type: "webhook",
-        resource_id: webhook_id.to_owned(),
-        parent_id: String::new(),
-        changed_fields: None,
-        etag: None,
-        origin: Origin::System,
-        resource: Some(serde_json::json!({ "id": webhook_id, "disabledReason": reason }).to_string()),
     }
 }

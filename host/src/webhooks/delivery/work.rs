@@ -91,9 +91,7 @@ pub async fn find(app: &App, endpoint: &Endpoint, matcher: &Matcher, is_slow: bo
 }
 
 fn is_wanted(matcher: &Matcher, line: &Light) -> bool {
-    let connection_id = line.connection_id.as_deref();
-    let mut takers = matcher.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id);
-    takers.next().is_some()
+    matcher.matching(line.into()).next().is_some()
 }
 
 /// The delivery of an event of which there was no attempt yet.

@@ -11,6 +11,7 @@ use storage::log::{self, Light};
 use storage::webhooks::Webhook;
 
 use crate::app::App;
+use crate::webhooks::event_head::EventHead;
 use crate::webhooks::replay::event_filter::EventFilter;
 use crate::webhooks::replay::search;
 
@@ -62,10 +63,8 @@ fn place(n: usize) -> String {
 async fn known(app: &App, key: &ApiKey, event_ids: &[String]) -> Result<Vec<Light>> {
     let plausible: Vec<String> = event_ids.iter().filter(|id| ids::is_plausible(id)).cloned().collect();
     let mut found = log::by_ids(app.db.reader(), &key.tenant, &plausible).await?;
-    found.retain(|event| {
-        let is_its_own = |id: &String| key.connection_ids.contains(id);
-        key.connection_ids.is_empty() || event.connection_id.as_ref().is_some_and(is_its_own)
-    });
+    let is_own = |id: &str| key.connection_ids.iter().any(|own| own == id);
+    found.retain(|event| key.connection_ids.is_empty() || EventHead::from(event).is_within(is_own));
     let known: BTreeSet<&str> = found.iter().map(|event| event.id.as_str()).collect();
     let is_unknown = |n: &usize| event_ids.get(*n).is_some_and(|id| !known.contains(id.as_str()));
     let unknown: Vec<usize> = (0..event_ids.len()).filter(is_unknown).collect();

@@ -36,10 +36,7 @@ impl EventFilter {
 
     /// Whether the subscription asks for this event.
     pub fn is_wanted(&self, line: &Light) -> bool {
-        let connection_id = line.connection_id.as_deref();
-        let mut takers =
-            self.subscription.matching(&line.entry_type, connection_id, &line.origin, &line.resource_id);
-        takers.next().is_some()
+        self.subscription.matching(line.into()).next().is_some()
     }
 
     /// Whether it is of one of the types that the replay was asked for.

@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::Tx;
 use crate::dialect::among;
-use crate::items::row::Item;
+use crate::items::row::{Item, item};
 use crate::locked::Locked;
 use crate::sql::{Reader, query};
 
@@ -50,6 +50,19 @@ pub async fn live_by_fingerprint(
             })
         })
         .await
+}
+
+/// Live items of a connection with this fingerprint, the newest first; at most so many.
+pub async fn live_with_fingerprint(
+    reader: &Reader,
+    connection_id: &str,
+    fingerprint: &str,
+    most: i64,
+) -> Result<Vec<Item>> {
+    let sql = select!(
+        "where connection_id = $1 and fingerprint = $2 and deleted_at is null order by created_at desc, id desc limit $3"
+    );
+    query(sql).bind(connection_id).bind(fingerprint).bind(most).fetch_all(reader, item).await
 }
 
 /// Keeps the metadata of an item whose tombstone is written with this `deleted_at`.

@@ -28,7 +28,9 @@ pub use collection::{
     Family, exceptions, exceptions_of, ids_of_source, list_top, list_top_of, live_sources,
     lock_by_external_id, lock_of_source, snapshot, snapshot_of_connection, unfollowed_calendars,
 };
-pub use departures::{Printed, RETURN_MS, depart, departed, forget_departures, live_by_fingerprint};
+pub use departures::{
+    Printed, RETURN_MS, depart, departed, forget_departures, live_by_fingerprint, live_with_fingerprint,
+};
 pub use former::{forget_former_sources, leave_source, left_sources};
 pub use keys::{Key, set_keys};
 pub use list::{List, MAX_WORDS, Seen, Within, like, read_list};

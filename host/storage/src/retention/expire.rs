@@ -29,6 +29,29 @@ async fn older(tx: &mut Tx, sql: &'static str, before: i64, most: i64) -> Result
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
+/// The oldest lines of an application's log that are older than `before`. Feeds cannot be read from before them any more.
+pub async fn log(tx: &mut Tx, tenant: &Tenant, before: i64, most: i64) -> Result<u64> {
+    let oldest = query("select sequence, at from log where application_id = $1 order by sequence limit $2")
+        .bind(&tenant.application_id)
+        .bind(most)
+        .fetch_all(&mut *tx, |row| Ok((row.get::<i64>("sequence")?, row.get::<i64>("at")?)))
+        .await?;
+    let Some(last) = oldest.iter().filter(|(_, at)| *at < before).map(|(sequence, _)| *sequence).max() else {
+        return Ok(0);
+    };
+    query("update applications set floor_sequence = $1 where id = $2 and organization_id = $3 and floor_sequence < $1")
+        .bind(last)
+        .bind(&tenant.application_id)
+        .bind(&tenant.organization_id)
+        .execute(&mut *tx)
+        .await?;
+    query("delete from log where application_id = $1 and sequence <= $2")
+        .bind(&tenant.application_id)
+        .bind(last)
+        .execute(&mut *tx)
+        .await
+}
+
 /// Counts of requests of the days before this one (`YYYY-MM-DD`).
 pub async fn usage(tx: &mut Tx, tenant: &Tenant, before: &str, most: i64) -> Result<i64> {
     let sql = "delete from usage where (application_id, key_id, day, surface, outcome) in \

@@ -118,7 +118,7 @@ pub async fn newest_of_meeting(
     query(sql).bind(meeting_id).bind(limit).fetch_all(on, booking).await
 }
 
-/// How many bookings of an address, which is in lower case, are pending or confirmed and not over at `now`.
+/// How many bookings of a folded address are pending or confirmed and not over at `now`.
 pub async fn active_of_invitee(
     on: impl Into<On<'_>>,
     event_type_id: &str,
@@ -134,7 +134,7 @@ pub async fn active_of_invitee(
 #[derive(Clone, Copy, Debug)]
 pub enum Of<'a> {
     All,
-    /// The address is in lower case.
+    /// The address is folded.
     Invitee(&'a str),
     EventType(&'a str),
     Status(&'a str),

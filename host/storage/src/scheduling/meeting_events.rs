@@ -15,6 +15,8 @@ pub const EVENT_JOB: &str = "booking_event";
 /// The kind of the jobs that look whether a host has changed the event of a meeting. The key is the meeting and the connection, with a colon
 /// between them.
 pub const RECHECK_JOB: &str = "booking_recheck";
+/// Meetings that are looked at for one calendar that is back.
+const MAX_RETURNED: i64 = 1_000;
 
 /// One meeting in one host's calendar. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,6 +135,22 @@ pub async fn events_changed(tx: &mut Tx, tenant: &Tenant, event_ids: &[String], 
     );
     let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
     let found = query(sql).bind(json_text(event_ids)).fetch_all(&mut *tx, read).await?;
+    for (meeting_id, connection_id) in found {
+        enqueue_recheck(tx, tenant, (&meeting_id, &connection_id), now).await?;
+    }
+    Ok(())
+}
+
+/// The same for the meetings ahead whose events did not come back with this calendar, which was read to its end in this transaction: as they
+/// had been deleted with it, nothing tells that the host deletes them. Belongs behind the log, as `events_changed`.
+pub async fn calendar_returned(tx: &mut Tx, tenant: &Tenant, calendar_id: &str, now: i64) -> Result<()> {
+    let sql = "select meeting_id, connection_id from meeting_events join meetings on meetings.id = meeting_events.meeting_id \
+               where calendar_id = $1 and is_wanted = 1 and event_id is not null and released_at is null and end_at > $2 \
+               and not exists (select 1 from items where items.id = meeting_events.event_id and items.deleted_at is null) \
+               order by meeting_id, connection_id limit $3";
+    let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
+    let of_calendar = query(sql).bind(calendar_id).bind(now).bind(MAX_RETURNED);
+    let found = of_calendar.fetch_all(&mut *tx, read).await?;
     for (meeting_id, connection_id) in found {
         enqueue_recheck(tx, tenant, (&meeting_id, &connection_id), now).await?;
     }

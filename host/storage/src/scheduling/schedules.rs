@@ -1,9 +1,13 @@
 //! Opening hours that several event types share.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::json;
+use crate::json_text;
 use crate::sql::{On, Reader, Row, query};
 
 /// A schedule as it is stored. Times are milliseconds since 1970.
@@ -16,6 +20,8 @@ pub struct ScheduleRow {
     pub body: String,
     /// JSON.
     pub metadata: String,
+    /// The connections of the API key that made it; empty: those of the whole application.
+    pub bound_to: Vec<String>,
     pub etag: String,
     pub deleted_at: Option<i64>,
     pub created_at: i64,
@@ -33,6 +39,7 @@ fn schedule(row: &Row<'_>) -> Result<ScheduleRow> {
         name: row.get("name")?,
         body: row.get("body")?,
         metadata: row.get("metadata")?,
+        bound_to: json(row, "bound_to")?,
         etag: row.get("etag")?,
         deleted_at: row.get("deleted_at")?,
         created_at: row.get("created_at")?,
@@ -90,10 +97,37 @@ pub async fn used_by(tx: &mut Tx, id: &str) -> Result<Option<String>> {
         .await
 }
 
+/// The numbers of event types that use a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScheduleUses {
+    /// All of their hosts are among the connections that were asked about.
+    pub own: i64,
+    /// Some host of theirs is another one, or they have none.
+    pub others: i64,
+}
+
+/// How event types use these schedules, by the schedules' ids: those all of whose hosts are among `connection_ids`, and the others. A
+/// schedule that none uses is missing. In a transaction that has locked a schedule no other event type begins to use it.
+pub async fn uses(
+    on: impl Into<On<'_>>,
+    ids: &[String],
+    connection_ids: &[String],
+) -> Result<HashMap<String, ScheduleUses>> {
+    let on = on.into();
+    let uses = query(on.dialect().schedule_uses()).bind(json_text(ids)).bind(json_text(connection_ids));
+    let rows = uses
+        .fetch_all(on, |row| {
+            let uses = ScheduleUses { own: row.get("own")?, others: row.get("others")? };
+            Ok((row.get::<String>("schedule_id")?, uses))
+        })
+        .await?;
+    Ok(rows.into_iter().collect())
+}
+
 /// Writes a new row.
 pub async fn insert(tx: &mut Tx, s: &ScheduleRow) -> Result<()> {
-    let sql = "insert into schedules (id, organization_id, application_id, name, body, metadata, etag, created_at, updated_at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    let sql = "insert into schedules (id, organization_id, application_id, name, body, metadata, bound_to, etag, created_at, \
+               updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
     query(sql)
         .bind(&s.id)
         .bind(&s.tenant.organization_id)
@@ -101,6 +135,7 @@ pub async fn insert(tx: &mut Tx, s: &ScheduleRow) -> Result<()> {
         .bind(&s.name)
         .bind(&s.body)
         .bind(&s.metadata)
+        .bind(json_text(&s.bound_to))
         .bind(&s.etag)
         .bind(s.created_at)
         .bind(s.updated_at)

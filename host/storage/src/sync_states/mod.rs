@@ -1,5 +1,6 @@
 //! How far the local copy follows the provider. Tables: `migrations/0005_sync_states.sql`.
 
+mod absence;
 mod followed;
 mod item_errors;
 mod names;
@@ -13,6 +14,7 @@ use crate::Tx;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Query, Reader, Row, query};
 
+pub use absence::{forget_contents, resume_contents};
 pub use followed::{Lag, lags};
 pub use item_errors::{
     ItemError, clear_item_error, clear_unmarked_item_errors, find_item_error, forget_attempts,
@@ -54,6 +56,7 @@ fn state(row: &Row<'_>) -> Result<SyncState> {
         scan_since: row.get("scan_since")?,
         rescan: row.get::<i64>("rescan")? != 0,
         last_activity_at: row.get("last_activity_at")?,
+        is_return: row.get::<i64>("is_return")? != 0,
     })
 }
 
@@ -106,8 +109,8 @@ macro_rules! upsert {
             "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, ",
             "status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, ",
             "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence, ",
-            "covered_since, generation, scan_cursor, scan_since, rescan, last_activity_at) values ($1, $2, $3, $4, $5, $6, $7, ",
-            "$8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27) ",
+            "covered_since, generation, scan_cursor, scan_since, rescan, last_activity_at, is_return) values ($1, $2, $3, $4, $5, $6, $7, ",
+            "$8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28) ",
             "on conflict (connection_id, surface, scope_id) do update set ",
             $columns
         )
@@ -124,7 +127,8 @@ pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in:
          last_error = excluded.last_error, provider_resets = excluded.provider_resets, \
          latest_sequence = excluded.latest_sequence, covered_since = excluded.covered_since, \
          generation = excluded.generation, scan_cursor = excluded.scan_cursor, scan_since = excluded.scan_since, \
-         rescan = excluded.rescan, last_activity_at = excluded.last_activity_at where sync_states.generation = $28"
+         rescan = excluded.rescan, last_activity_at = excluded.last_activity_at, is_return = excluded.is_return \
+         where sync_states.generation = $29"
     );
     Ok(write(sql, lock, s)?.bind(began_in).execute(&mut *tx).await? > 0)
 }
@@ -189,5 +193,6 @@ fn write<'q>(sql: &'static str, lock: &ConnectionLock, s: &'q SyncState) -> Resu
         .bind(&s.scan_cursor)
         .bind(s.scan_since)
         .bind(i64::from(s.rescan))
-        .bind(s.last_activity_at))
+        .bind(s.last_activity_at)
+        .bind(i64::from(s.is_return)))
 }

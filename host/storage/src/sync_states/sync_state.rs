@@ -46,6 +46,8 @@ pub struct SyncState {
     pub rescan: bool,
     /// When the provider last had a change, or somebody last asked for a pull, ms: from there on pulls become rarer.
     pub last_activity_at: Option<i64>,
+    /// The collection was gone after clients were told of its contents: what is read of them until all of it was read once is news.
+    pub is_return: bool,
 }
 
 impl SyncState {

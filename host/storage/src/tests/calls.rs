@@ -13,6 +13,7 @@ use crate::idempotency;
 use crate::installation;
 use crate::items::{self, After, Item, Key, List, Part, Shape, Window, Within};
 use crate::jobs::{self, Fence};
+use crate::key_revocations::{self, KeyWebhooks};
 use crate::locked::ConnectionLock;
 use crate::log;
 use crate::mail::{self, Filter};
@@ -23,8 +24,10 @@ use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
 use crate::tests::{
     calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held, calls_jobs,
-    calls_pools, calls_refresh, calls_replays, calls_scheduling, calls_tokens, calls_watches, calls_webhooks,
+    calls_keys, calls_pools, calls_refresh, calls_replays, calls_scheduling, calls_tokens, calls_watches,
+    calls_webhooks,
 };
+use crate::token_refresh::Grant;
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
 
@@ -112,6 +115,7 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_replays::all(db).await?;
     calls_watches::all(db).await?;
     calls_webhooks::all(db).await?;
+    calls_keys::all(db).await?;
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
@@ -296,6 +300,7 @@ async fn read_states(db: &Db) -> Result<()> {
     assert_eq!(items::held_versions(reader, EVENTS, events, &["s50000", "none"]).await?.len(), 1);
     let prints = ["print-50030", "print-50031"];
     items::live_by_fingerprint(reader, MAIL, &prints, 50).await?;
+    items::live_with_fingerprint(reader, MAIL, "print-50030", 50).await?;
     connections::throttled_until(reader, tenant, EVENTS).await?;
     log::last_sequence(reader, tenant).await?;
     log::floor(reader, tenant).await?;
@@ -431,6 +436,11 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
     sync_states::reset(tx, lock, &state).await?;
     let held = sync_states::lock_state(tx, lock, ("calendar", "cal_0_1")).await?.expect("it was written");
     sync_states::forget_cursor(tx, &held).await?;
+    sync_states::forget_contents(tx, lock, state.key(), NOON).await?;
+    sync_states::resume_contents(tx, lock, state.key(), state.key(), NOON).await?;
+    let followed = sync_states::SyncState { followed: true, ..state.clone() };
+    sync_states::follow(tx, lock, &followed).await?;
+    sync_states::resume_contents(tx, lock, state.key(), state.key(), NOON).await?;
     sync_states::add_rereads(tx, state.key(), &["new".to_owned()], 1).await?;
     sync_states::remove_reread(tx, state.key(), "new").await?;
     let batch = sync_states::Batch { number: 0, names: "[]".into() };
@@ -456,6 +466,7 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
         sequence: log::next_sequence(tx, tenant, 1).await?,
         id: "not_new".into(),
         connection_id: Some(EVENTS.into()),
+        account_ids: Some(vec![EVENTS.into()]),
         entry_type: "x".into(),
         change_type: "created".into(),
         resource_type: "calendar.event".into(),
@@ -575,8 +586,8 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
     };
     api_keys::insert(tx, &key, "hash").await?;
     api_keys::note_use(tx, "key_new", 1, "ip").await?;
-    api_keys::revoke(tx, tenant, "key_new", 1).await?;
-    api_keys::revoke_any(tx, "key_new", 1).await?;
+    key_revocations::revoke(tx, tenant, "key_new", KeyWebhooks::End, 1).await?;
+    key_revocations::revoke_any(tx, "key_new", KeyWebhooks::End, 1).await?;
     api_keys::ensure_application(tx, ("organization 3", "new"), ("org_new", "app_new"), 0).await?;
     api_keys::ensure_application(tx, ("new", "new"), ("org_new", "app_newer"), 0).await?;
     installation::settle(tx, "name", "value").await?;
@@ -657,6 +668,7 @@ async fn write_authorizations(tx: &mut Tx) -> Result<()> {
         code_expires_at: None,
         code_used_at: None,
         grant_id: None,
+        account: None,
     };
     authorizations::insert(tx, &pending).await?;
     let hash = &pending.state_hash;
@@ -669,10 +681,15 @@ async fn write_authorizations(tx: &mut Tx) -> Result<()> {
     assert!(!authorizations::finish(tx, hash, 1, &outcome).await?, "its claim was taken over");
     assert!(authorizations::finish(tx, hash, 2, &outcome).await?);
     assert!(!authorizations::finish(tx, hash, 2, &outcome).await?, "it is finished");
+    let grant = Grant { client: "client-waiting".into(), key: Some("key-waiting".into()) };
+    authorizations::hold_account(tx, hash, "sealed account", &grant).await?;
+    let waiting = authorizations::lock(tx, hash).await?.expect("it was written");
+    assert_eq!(waiting.account.as_deref(), Some("sealed account"));
+    authorizations::release_account(tx, hash).await?;
     let first = authorizations::use_code(tx, "code-new", NOON).await?.expect("it was written");
     assert_eq!((first.secrets.as_str(), first.outcome, first.code_used_at), ("", Some(result), None));
     let again = authorizations::use_code(tx, "code-new", NOON + 1).await?.expect("it stays");
-    assert_eq!((again.code_used_at, again.requires_iss), (Some(NOON), true));
+    assert_eq!((again.code_used_at, again.requires_iss, again.account), (Some(NOON), true, None));
     Ok(())
 }
 
@@ -738,7 +755,7 @@ async fn forget(tx: &mut Tx) -> Result<()> {
     assert_eq!(authorizations::clean(tx, i64::MAX, MOST).await?, MOST);
     assert!(expire::threads(tx, i64::MAX, MOST).await? > 0);
     assert_eq!(expire::usage(tx, tenant, "2025-11-20", MOST).await?, MOST);
-    assert_eq!(log::forget(tx, tenant, NOON, MOST).await?, MOST as u64);
+    assert_eq!(expire::log(tx, tenant, NOON, MOST).await?, MOST as u64);
     assert_eq!(expire::tombstones(tx, tenant, 1, MOST).await?, 0);
     // What hangs on a calendar that is gone takes many steps; then come the tombstones themselves.
     for _ in 0..100 {

@@ -75,6 +75,7 @@ async fn change(tx: &mut Tx) -> Result<()> {
     let event = meeting_events::find(&mut *tx, MEETING, "conn_0_1").await?.expect("it is in the seed");
     meeting_events::update(tx, &MeetingEventRow { event_id: Some("evt_x".into()), ..event }).await?;
     meeting_events::events_changed(tx, &tenant(), &["evt_x".into(), "evt_y".into()], 1).await?;
+    meeting_events::calendar_returned(tx, &tenant(), "cal_1", 1).await?;
     event_types::set_calendars_due(tx, EVENT_TYPE, Some(START_MS)).await?;
     host_gone::enqueue(tx, &tenant(), HOST, 1).await
 }

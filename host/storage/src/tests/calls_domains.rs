@@ -7,7 +7,8 @@ use crate::Db;
 use crate::Tx;
 use crate::api_key_domains::{self, is_known};
 use crate::api_keys::{self, ApiKey, KeyKind};
-use crate::scheduling::made;
+use crate::key_revocations::{self, KeyWebhooks};
+use crate::scheduling::made::{self, BookingAddress};
 
 const SITE: &str = "site.example.test";
 const OTHER: &str = "other.example.test";
@@ -19,12 +20,19 @@ fn tenant() -> Tenant {
 /// Everything, once.
 pub async fn all(db: &Db) -> Result<()> {
     let reader = db.reader();
-    assert_eq!(made::latest(reader, &tenant(), "guest1@example.com", 4).await?.len(), 4);
+    let of = ["guest1@example.com", "nobody@example.com"];
+    let newest = made::newest_but(reader, &tenant(), &of, 3).await?;
+    assert_eq!(newest, [("guest1@example.com".to_owned(), 0)]);
     assert!(is_known(reader, "host-100001.example.test", i64::MAX - 1).await?);
     assert!(!is_known(reader, SITE, 0).await?);
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
+            let new = BookingAddress { address: "new+x@example.com", mailbox: "new@example.com" };
+            let known = BookingAddress { address: "guest1@example.com", mailbox: "guest1@example.com" };
+            made::insert(tx, &tenant(), "bk_new", &[new, known], 7).await?;
+            assert_eq!(made::newest_but(&mut *tx, &tenant(), &["new@example.com"], 0).await?.len(), 1);
+            assert_eq!(made::forget(tx, 7, 10).await?, 10);
             write_keys(tx).await
         })
     })
@@ -37,7 +45,7 @@ pub async fn all(db: &Db) -> Result<()> {
             tx.in_any_order();
             assert_eq!(api_key_domains::remove_expired(tx, 100, 10).await?, 0);
             assert_eq!(api_key_domains::remove_expired(tx, 101, 10).await?, 1, "the token's");
-            assert!(api_keys::revoke(tx, &tenant(), "key_domains", 5).await?);
+            assert!(key_revocations::revoke(tx, &tenant(), "key_domains", KeyWebhooks::End, 5).await?);
             Ok::<_, anyhow::Error>(())
         })
     })

@@ -7,13 +7,15 @@ use crate::Db;
 use crate::Tx;
 use crate::scheduling::links::{self, LinkRow};
 use crate::scheduling::rotation;
-use crate::scheduling::schedules::{self, ScheduleRow};
+use crate::scheduling::schedules::{self, ScheduleRow, ScheduleUses};
 use crate::scheduling::{event_types, pending};
 use crate::tests::seed::START_MS;
 
 const HOUR: i64 = 3_600_000;
 const EVENT_TYPE: &str = "et_100000";
 const SCHEDULE: &str = "sch_1";
+/// The host of the event type that comes to use it.
+const HOST: &str = "conn_100040";
 
 fn tenant() -> Tenant {
     Tenant { organization_id: "org_0".into(), application_id: "app_0".into() }
@@ -35,6 +37,11 @@ pub async fn all(db: &Db) -> Result<()> {
     .await?;
     assert!(schedules::find(reader, &tenant(), SCHEDULE).await?.is_some());
     assert_eq!(schedules::list(reader, &tenant(), "", 10).await?.len(), 1);
+    for (connection, own) in [(HOST, 1), ("conn_0_0", 0)] {
+        let uses = schedules::uses(reader, &[SCHEDULE.into()], &[connection.into()]).await?;
+        assert_eq!(uses.get(SCHEDULE), Some(&ScheduleUses { own, others: 1 - own }), "{connection}");
+    }
+    assert!(schedules::uses(reader, &["sch_2".into()], &[HOST.into()]).await?.is_empty());
     assert!(links::list(reader, EVENT_TYPE, "a", 10).await?.iter().any(|link| link.slug == "twice"));
     Ok(())
 }
@@ -46,6 +53,7 @@ async fn write_schedules(tx: &mut Tx) -> Result<()> {
         name: "Office".into(),
         body: "{}".into(),
         metadata: "{}".into(),
+        bound_to: Vec::new(),
         etag: "e".into(),
         deleted_at: None,
         created_at: 0,

@@ -7,6 +7,7 @@ use crate::Db;
 use crate::Tx;
 use crate::api_keys::{self, ApiKey, KeyKind};
 use crate::authorizations;
+use crate::key_revocations::{self, KeyWebhooks};
 use crate::token_grants::{self, TokenGrant};
 
 /// Everything, once.
@@ -51,7 +52,7 @@ async fn write_tokens(tx: &mut Tx) -> Result<()> {
         (Some(3), KeyKind::AccessToken, "key_100000")
     );
     token_grants::revoke_of_connection(tx, &tenant, "conn_100000", 4).await?;
-    assert!(api_keys::revoke(tx, &tenant, "key_100000", 5).await?);
+    assert!(key_revocations::revoke(tx, &tenant, "key_100000", KeyWebhooks::End, 5).await?);
     assert!(!api_keys::hold(tx, &tenant, "key_100000").await?, "it is revoked");
     assert_eq!(api_keys::expire_tokens(tx, 2, 500).await?, 1);
     assert_eq!(token_grants::clean(tx, i64::MAX, 500).await?, 500);

@@ -14,7 +14,7 @@ fn tenant() -> Tenant {
 }
 
 /// A subscription that was just made.
-fn new() -> Webhook {
+pub fn new() -> Webhook {
     Webhook {
         id: "wh_new".into(),
         tenant: tenant(),
@@ -26,6 +26,8 @@ fn new() -> Webhook {
         connection_ids: Vec::new(),
         bound_to: vec!["conn_0_0".into()],
         families: vec!["calendar".into()],
+        key_id: Some("key_of_wh".into()),
+        ends_at: None,
         payload_mode: PayloadMode::Full,
         ordered: true,
         include_backfill: false,
@@ -85,6 +87,8 @@ async fn write(tx: &mut Tx) -> Result<()> {
         payload_mode: PayloadMode::Thin,
         max_per_second: Some(5),
         signing_key: None,
+        key_id: None,
+        ends_at: Some(9),
         etag: "\"2\"".into(),
         updated_at: 2,
         // Not its owner's to change.

@@ -9,6 +9,7 @@ mod calls_deliveries;
 mod calls_domains;
 mod calls_held;
 mod calls_jobs;
+mod calls_keys;
 mod calls_pools;
 mod calls_refresh;
 mod calls_replays;

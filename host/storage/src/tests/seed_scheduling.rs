@@ -35,6 +35,8 @@ pub const STATEMENTS: &[&str] = &[
      select 'bk_' || (100000 + i), 'org_0', 'app_0', 'et_' || (100000 + i / 10000), 'mtg_' || (100000 + i), \
      case when i % 3 = 0 then 'cancelled' else 'confirmed' end, 1767225600000 + cast(3600000 as bigint) * i, \
      1767225600000 + cast(3600000 as bigint) * i + 1800000, 'guest' || (i % 1000) || '@example.com', '{}', '{}', 'e', 1, 1, 0, 0 from n",
+    "insert into booking_addresses (booking_id, address, mailbox, organization_id, application_id, \
+     created_at) select id, invitee_email, invitee_email, organization_id, application_id, created_at from bookings",
     "insert into booking_notices (job_id, organization_id, application_id, due_at, created_at) \
      with recursive n(i) as (select 0 union all select i + 1 from n where i < 9999) \
      select 'booking_mail:bk_' || (100000 + i) || ':confirmed:0:invitee', 'org_0', 'app_0', 1767225600000 + cast(60000 as bigint) * i, 0 \

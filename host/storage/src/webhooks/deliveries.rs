@@ -73,6 +73,15 @@ pub struct Endpoint {
     pub health: Health,
     /// Changes with everything that its owner changes, and with nothing else.
     pub updated_at: i64,
+    /// When the key that it rests on ends, in milliseconds since 1970; none: it does not, as far as is known.
+    pub ends_at: Option<i64>,
+}
+
+impl Endpoint {
+    /// Whether the key that the subscription rests on has ended by `now`: then nothing is sent.
+    pub fn has_ended(&self, now: i64) -> bool {
+        self.ends_at.is_some_and(|at| at <= now)
+    }
 }
 
 fn endpoint(row: &Row<'_>) -> Result<Endpoint> {
@@ -105,6 +114,7 @@ fn endpoint(row: &Row<'_>) -> Result<Endpoint> {
             last_failure: row.get("last_failure")?,
         },
         updated_at: row.get("updated_at")?,
+        ends_at: row.get("ends_at")?,
     })
 }
 
@@ -123,7 +133,7 @@ pub async fn standing_at(
     sequence: i64,
 ) -> Result<Option<(Standing, i64)>> {
     // `octet_length` knows the length of a stored text without reading it.
-    let sql = "select status, updated_at, restarted_at, coalesce((select cast(octet_length(l.resource) as bigint) from log l \
+    let sql = "select status, updated_at, restarted_at, ends_at, coalesce((select cast(octet_length(l.resource) as bigint) from log l \
                where l.application_id = $2 and l.organization_id = $3 and l.sequence = $4), 0) as bytes \
                from webhooks where id = $1 and deleted_at is null";
     query(sql)
@@ -198,6 +208,15 @@ pub struct Standing {
     pub updated_at: i64,
     /// The `updated_at` that it had when it was last activated after it was disabled; none: it never was.
     pub restarted_at: Option<i64>,
+    /// See `Endpoint`.
+    pub ends_at: Option<i64>,
+}
+
+impl Standing {
+    /// See `Endpoint::has_ended`.
+    pub fn has_ended(&self, now: i64) -> bool {
+        self.ends_at.is_some_and(|at| at <= now)
+    }
 }
 
 fn standing_of(row: &Row<'_>) -> Result<Standing> {
@@ -205,6 +224,7 @@ fn standing_of(row: &Row<'_>) -> Result<Standing> {
         status: row.get("status")?,
         updated_at: row.get("updated_at")?,
         restarted_at: row.get("restarted_at")?,
+        ends_at: row.get("ends_at")?,
     })
 }
 
@@ -238,7 +258,7 @@ pub async fn write_outcomes(
                last_success_at = case when updated_at = $9 then $6 else last_success_at end, \
                last_failure_at = case when updated_at = $9 then $7 else last_failure_at end, \
                last_failure = case when updated_at = $9 then $8 else last_failure end \
-               where id = $1 and deleted_at is null returning status, updated_at, restarted_at";
+               where id = $1 and deleted_at is null returning status, updated_at, restarted_at, ends_at";
     let health = settled.health;
     let standing = query(sql)
         .bind(webhook_id)

@@ -7,6 +7,7 @@ pub mod deliveries;
 pub mod delivery_list;
 pub mod feeds;
 pub mod held;
+pub mod keys;
 pub mod matching;
 pub mod replay_lines;
 pub mod replays;
@@ -42,6 +43,10 @@ pub struct Webhook {
     pub bound_to: Vec<String>,
     /// Names of the families that the key may read which last said what is sent, and where.
     pub families: Vec<String>,
+    /// The key or access token that last said what is sent, and where. None: the subscription is older than this column.
+    pub key_id: Option<String>,
+    /// When that key ends; none: it does not, as far as is known.
+    pub ends_at: Option<i64>,
     pub payload_mode: PayloadMode,
     pub ordered: bool,
     pub include_backfill: bool,
@@ -71,6 +76,13 @@ pub struct Webhook {
     pub updated_at: i64,
 }
 
+impl Webhook {
+    /// Whether the key that it rests on has ended by `now`: then nothing is sent, and a job disables it.
+    pub fn has_ended(&self, now: i64) -> bool {
+        self.ends_at.is_some_and(|at| at <= now)
+    }
+}
+
 fn webhook(row: &Row<'_>) -> Result<Webhook> {
     let disabled_reason: Option<String> = row.get("disabled_reason")?;
     let last_failure: Option<String> = row.get("last_failure")?;
@@ -88,6 +100,8 @@ fn webhook(row: &Row<'_>) -> Result<Webhook> {
         connection_ids: json(row, "connection_ids")?,
         bound_to: json(row, "bound_to")?,
         families: json(row, "families")?,
+        key_id: row.get("key_id")?,
+        ends_at: row.get("ends_at")?,
         payload_mode: of_word(row.get("payload_mode")?)?,
         ordered: row.get::<i64>("ordered")? != 0,
         include_backfill: row.get::<i64>("include_backfill")? != 0,
@@ -154,7 +168,7 @@ pub async fn count(on: impl Into<On<'_>>, tenant: &Tenant) -> Result<i64> {
         .await
 }
 
-/// The statement with the columns that its owner changes, as its first 22 parameters.
+/// The statement with the columns that its owner changes, as its first 24 parameters.
 fn changeable<'q>(sql: &'static str, w: &'q Webhook) -> Query<'q> {
     query(sql)
         .bind(&w.url)
@@ -179,6 +193,8 @@ fn changeable<'q>(sql: &'static str, w: &'q Webhook) -> Query<'q> {
         .bind(Value::Text(w.disabled_reason.map(|reason| word(&reason).into())))
         .bind(&w.etag)
         .bind(w.updated_at)
+        .bind(&w.key_id)
+        .bind(w.ends_at)
 }
 
 /// Writes a new subscription, to which everything is told that comes into the log from now on. Returns its cursor; `w.cursor` counts for
@@ -186,10 +202,10 @@ fn changeable<'q>(sql: &'static str, w: &'q Webhook) -> Query<'q> {
 pub async fn insert(tx: &mut Tx, w: &Webhook) -> Result<i64> {
     let sql = "insert into webhooks (url, target, description, metadata, event_types, connection_ids, families, payload_mode, ordered, \
                include_backfill, signatures, headers, secret, previous_secrets, signing_key, public_key, max_per_second, max_concurrent, \
-               status, disabled_reason, etag, updated_at, id, organization_id, application_id, bound_to, created_at, \
+               status, disabled_reason, etag, updated_at, key_id, ends_at, id, organization_id, application_id, bound_to, created_at, \
                consecutive_failures, cursor) \
                values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, \
-               $25, $26, $27, 0, (select last_sequence from applications where id = $25)) returning cursor";
+               $25, $26, $27, $28, $29, 0, (select last_sequence from applications where id = $27)) returning cursor";
     changeable(sql, w)
         .bind(&w.id)
         .bind(&w.tenant.organization_id)
@@ -207,8 +223,8 @@ pub async fn update(tx: &mut Tx, w: &Webhook, etag: &str) -> Result<bool> {
     let sql = "update webhooks set url = $1, target = $2, description = $3, metadata = $4, event_types = $5, connection_ids = $6, \
                families = $7, payload_mode = $8, ordered = $9, include_backfill = $10, signatures = $11, headers = $12, secret = $13, \
                previous_secrets = $14, signing_key = $15, public_key = $16, max_per_second = $17, max_concurrent = $18, status = $19, \
-               disabled_reason = $20, etag = $21, updated_at = $22 \
-               where id = $23 and organization_id = $24 and application_id = $25 and etag = $26 and deleted_at is null";
+               disabled_reason = $20, etag = $21, updated_at = $22, key_id = $23, ends_at = $24 \
+               where id = $25 and organization_id = $26 and application_id = $27 and etag = $28 and deleted_at is null";
     let changed = changeable(sql, w)
         .bind(&w.id)
         .bind(&w.tenant.organization_id)

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::dialect::{each_of, one_of};
 use crate::json_text;
-use crate::log::Light;
+use crate::log::{Light, account_ids};
 use crate::sql::{On, Reader, Row, query};
 use crate::webhooks::of_word;
 
@@ -26,6 +26,7 @@ fn timed(row: &Row<'_>) -> Result<TimedLine> {
             sequence: row.get("sequence")?,
             id: row.get("id")?,
             connection_id: row.get("connection_id")?,
+            account_ids: account_ids(row)?,
             entry_type: row.get("type")?,
             resource_id: row.get("resource_id")?,
             origin: row.get("origin")?,
@@ -41,7 +42,7 @@ pub async fn after(
     (after, last): (i64, i64),
     limit: i64,
 ) -> Result<Vec<TimedLine>> {
-    let sql = "select sequence, id, connection_id, type, resource_id, origin, at from log \
+    let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin, at from log \
                where application_id = $1 and organization_id = $2 and sequence > $3 and sequence <= $4 order by sequence limit $5";
     query(sql)
         .bind(&tenant.application_id)
@@ -55,7 +56,7 @@ pub async fn after(
 
 /// The first line with a number after `after`.
 pub async fn first_after(on: impl Into<On<'_>>, tenant: &Tenant, after: i64) -> Result<Option<TimedLine>> {
-    let sql = "select sequence, id, connection_id, type, resource_id, origin, at from log \
+    let sql = "select sequence, id, connection_id, account_ids, type, resource_id, origin, at from log \
                where application_id = $1 and organization_id = $2 and sequence > $3 order by sequence limit 1";
     query(sql)
         .bind(&tenant.application_id)
@@ -70,7 +71,7 @@ pub async fn by_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<
     // `coalesce`: else SQLite goes through all lines of the application instead of looking up the ids.
     let sql = one_of!(
         reader,
-        "select sequence, id, connection_id, type, resource_id, origin, at from log \
+        "select sequence, id, connection_id, account_ids, type, resource_id, origin, at from log \
          where coalesce(application_id, '') = $1 and coalesce(organization_id, '') = $2 and id",
         "$3"
     );

@@ -34,6 +34,11 @@ pub static ENGLISH: Texts = Texts {
     email: "E-mail",
     phone: "Telephone number",
     notes: "Notes",
+    guests: "Guests",
+    for_hosts: [
+        "Details for the host",
+        "The person who booked wrote this. Nobody has checked it: do not open addresses that you do not expect.",
+    ],
     optional: "(optional)",
     places: [
         "In person",

@@ -35,6 +35,10 @@ pub struct Texts {
     pub email: &'static str,
     pub phone: &'static str,
     pub notes: &'static str,
+    /// People who come along.
+    pub guests: &'static str,
+    /// Heading of a page for hosts alone, and what to bear in mind of the texts on it.
+    pub for_hosts: [&'static str; 2],
     pub optional: &'static str,
     /// In person, the host calls, the invitee is called, Google Meet, Teams, Zoom, online.
     pub places: [&'static str; 7],

@@ -34,6 +34,11 @@ pub static FRENCH: Texts = Texts {
     email: "E-mail",
     phone: "Numéro de téléphone",
     notes: "Remarques",
+    guests: "Invités",
+    for_hosts: [
+        "Informations pour l’hôte",
+        "La personne qui a réservé a écrit ceci. Personne ne l’a vérifié : n’ouvrez pas d’adresses auxquelles vous ne vous attendez pas.",
+    ],
     optional: "(facultatif)",
     places: [
         "Sur place",

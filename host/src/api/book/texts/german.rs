@@ -34,6 +34,11 @@ pub static GERMAN: Texts = Texts {
     email: "E-Mail",
     phone: "Telefonnummer",
     notes: "Anmerkungen",
+    guests: "Gäste",
+    for_hosts: [
+        "Angaben für den Gastgeber",
+        "Das hat geschrieben, wer den Termin gebucht hat. Niemand hat es geprüft: Öffnen Sie keine Adressen, die Sie nicht erwarten.",
+    ],
     optional: "(freiwillig)",
     places: [
         "Vor Ort",

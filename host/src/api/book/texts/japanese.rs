@@ -34,6 +34,11 @@ pub static JAPANESE: Texts = Texts {
     email: "メールアドレス",
     phone: "電話番号",
     notes: "備考",
+    guests: "ゲスト",
+    for_hosts: [
+        "担当者向けの詳細",
+        "予約した方が入力した内容です。確認されていないため、心当たりのないアドレスは開かないでください。",
+    ],
     optional: "（任意）",
     places: [
         "対面",

@@ -34,6 +34,11 @@ pub static SPANISH: Texts = Texts {
     email: "Correo electrónico",
     phone: "Número de teléfono",
     notes: "Notas",
+    guests: "Invitados",
+    for_hosts: [
+        "Datos para el anfitrión",
+        "Lo ha escrito la persona que ha hecho la reserva. Nadie lo ha comprobado: no abra direcciones que no espera.",
+    ],
     optional: "(opcional)",
     places: [
         "En persona",

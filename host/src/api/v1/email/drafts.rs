@@ -51,7 +51,7 @@ pub fn routes() -> Routes<App> {
         .summary("Destroy a draft")
         .post("/v1/email/drafts/{draftId}/send", "email.send", Mvp, send)
         .summary("Send a draft")
-        .description("Once: a second call gives 409 `draft_already_sent`. With `sendAt` in the draft or here it is sent then; DELETE of the message that is answered takes it back until the provider gets it, and answers 409 `already_sent` from then on.")
+        .description("The key needs `email.read` too: a draft is read to be sent. Once: a second call gives 409 `draft_already_sent`. With `sendAt` in the draft or here it is sent then; DELETE of the message that is answered takes it back until the provider gets it, and answers 409 `already_sent` from then on.")
         .body::<SendDraft>()
         .returns::<Resource<EmailMessage>>()
 }
@@ -136,7 +136,11 @@ async fn send(
     let (given, unknown) = json::typed::<SendDraft>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let _one = app.locks.lock(&format!("item:{id}")).await;
-    let item = drafts::find(&app, &asker, &id).await?;
+    // Contract silent: whether sending a draft includes reading it. It does not: what it says is in the answer, and goes out.
+    let item = drafts::find(&app, &asker, &id).await.map_err(|e| match e.code() {
+        Some(Code::InsufficientScope) => e.with_param("draftId"),
+        _ => e,
+    })?;
     let connection = asker.connection(&app, &item.connection_id, "email.send").await?;
     crate::local_copy::mail::draft_state::is_open(&item)?;
     let (item, content, own) = drafts::to_send(&app, &asker, &connection, item).await?;

@@ -43,6 +43,8 @@ pub struct Changes {
     pub rescheduled_pending: &'static str,
     /// Where its conference is.
     pub conference: &'static str,
+    /// Its event has no time any more.
+    pub all_day: &'static str,
     pub cancelled: &'static str,
     pub rejected: &'static str,
     pub expired: &'static str,
@@ -58,6 +60,7 @@ impl Changes {
             MailKind::Rescheduled if is_pending => self.rescheduled_pending,
             MailKind::Rescheduled => self.rescheduled,
             MailKind::Conference => self.conference,
+            MailKind::AllDay => self.all_day,
             MailKind::Cancelled => self.cancelled,
             MailKind::Rejected => self.rejected,
             MailKind::Expired => self.expired,

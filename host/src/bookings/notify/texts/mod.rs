@@ -37,6 +37,7 @@ pub static TO_HOSTS: Changes = Changes {
     rescheduled: "This appointment was moved to another time.",
     rescheduled_pending: "The invitee moved this appointment to another time. Please confirm or decline it.",
     conference: "Here is the link to this appointment.",
+    all_day: "This appointment is now an all-day event in the organizer's calendar. The booking keeps its time. To reschedule it, give the event a time again; to cancel it, delete the event.",
     cancelled: "This appointment was cancelled and does not take place.",
     rejected: "This appointment was declined and does not take place.",
     expired: "Nobody confirmed this appointment in time. It does not take place.",

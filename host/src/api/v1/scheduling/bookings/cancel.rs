@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::Viewer;
 use crate::bookings::input::missing;
-use crate::bookings::{cancel, manage_token};
+use crate::bookings::{cancel, list, manage_token};
 use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
@@ -40,6 +40,8 @@ async fn post(
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let sees_hosts = caller.has_scope("scheduling.read");
     if let Some(token) = &asked.manage_token {
+        // The invitee's right is no key's: one that is bound to other connections than the booking's cancels it for nobody.
+        list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
         let viewed = (sees_hosts, warnings);
         return Ok(cancel::by_invitee(&app, &found, asked.reason, viewed, &attempt).await?);

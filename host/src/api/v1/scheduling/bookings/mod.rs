@@ -34,7 +34,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .get("/v1/scheduling/bookings", "scheduling.read", Additive, list)
         .summary("List bookings by when they begin")
-        .description("To a key that is bound to connections: those whose hosts are all among them. With several filters a page can be short, and only a null `next_cursor` is the end.")
+        .description("To a key that is bound to connections: those that name no other one, neither as a host nor in `calendarEvents`. With several filters a page can be short, and only a null `next_cursor` is the end.")
         .param("event_type_id", "string", "Bookings of this event type")
         .param("status", "string", "pending, confirmed, rejected, cancelled, expired or completed")
         .param("invitee_email", "string", "Bookings of this address, however it is spelled")
@@ -43,11 +43,12 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<Booking>>()
         .post("/v1/scheduling/bookings", "scheduling.book", Mvp, create)
         .summary("Book a slot")
-        .description("Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address has as many bookings ahead as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` tells how far it has got. Who hosts are is told to keys with `scheduling.read` alone. By a key without it, as pages have, an invitee's address makes three bookings an hour in the application, those of the booking page among them; then it is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail`.")
+        .description("Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address has as many bookings ahead as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` tells how far it has got. An event that names invitee and guests has none of the invitee's notes, answers and numbers, because providers send it to them: its description leads hosts to a page that shows these. Who hosts are is told to keys with `scheduling.read` alone. A key without it, as pages have, sets no `metadata` (400). By such a key an address gets three bookings an hour in the application, as their invitee or as a guest, those of the booking page among them, however it is written and whatever its `+tag`; then it is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.")
         .body::<NewBooking>()
         .returns::<Resource<Booking>>()
         .get("/v1/scheduling/bookings/{bookingId}", "scheduling.read", Additive, get)
         .summary("Read a booking")
+        .description("Changes that the organizer makes to the event in their own calendar reach the booking. A new time reschedules it, and the invitation asks the invitee to accept. A deleted or declined event cancels it; a deleted one after a minute, in which it is searched for in the other calendars of the account: an event that was moved to one of them stays the booking's, `calendarEvents` names its new place, and `booking.updated` is logged. An event that becomes an all-day event leaves the booking's time as it is: `calendarEvents[].error` says so, `booking.updated` is logged, and the host is asked for a time by email.")
         .returns::<Resource<Booking>>()
         .patch("/v1/scheduling/bookings/{bookingId}", "scheduling.write", Additive, update)
         .summary("Change your notes on a booking, or say who did not come")
@@ -87,7 +88,7 @@ fn filter(params: &Params) -> Result<BookingFilter> {
     Ok(BookingFilter {
         event_type_id: params.text("event_type_id", 64)?,
         status: params.word("status", &STATUSES)?,
-        invitee_email: email.map(|email| email.to_lowercase()),
+        invitee_email: email.map(|email| ::mail::address::folded(&email)),
         start,
         end,
     })

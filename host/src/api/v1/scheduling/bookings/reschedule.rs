@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::Viewer;
 use crate::bookings::input::missing;
-use crate::bookings::{manage_token, reschedule};
+use crate::bookings::{list, manage_token, reschedule};
 use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
@@ -44,6 +44,8 @@ async fn post(
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let viewer = Viewer { asker: &asker, sees_hosts: caller.has_scope("scheduling.read"), warnings };
     if let Some(token) = &asked.manage_token {
+        // As where a booking is cancelled: a key moves what is of its connections alone.
+        list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
         return Ok(reschedule::by_invitee(&app, viewer, (&found, asked.clone()), &attempt).await?);
     }

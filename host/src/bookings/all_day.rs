@@ -1,0 +1,69 @@
+//! Meetings whose event the host has made an all-day event: no meeting lasts a day because of that. The bookings keep their time and say
+//! that something is wrong, and the host is asked for a time.
+
+use base::error::Result;
+use model::scheduling::booking::Party;
+use serde_json::{Value, json};
+use storage::Tx;
+use storage::scheduling::{bookings, meeting_events};
+
+use crate::app::App;
+use crate::bookings::change::{self, Seat};
+use crate::bookings::join_link::UPDATED;
+use crate::bookings::locked_meeting::HeldMeeting;
+use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::queue;
+
+/// `calendarEvents[].error` of such a booking.
+const MESSAGE: &str =
+    "the host made the event an all-day event; the booking keeps its time until the event has one again";
+
+/// Marks the bookings of the meeting, and asks the host once. Nothing where they are marked already.
+// Contract silent: the time of a booking whose event has none any more. The one that people were told, which stays reserved; the host
+// moves the booking by giving the event a time, and cancels it by deleting the event.
+pub async fn mark(tx: &mut Tx, app: &App, of: &mut HeldMeeting, connection_id: &str, now: i64) -> Result<()> {
+    let seats = set(tx, app, of, connection_id, true, now).await?;
+    // However many have a seat, there is one event, and one host to give it a time.
+    if let Some(Seat { row, body }) = seats.first() {
+        queue::enqueue(tx, (row, body), of.event_type(), MailKind::AllDay, now).await?;
+    }
+    Ok(())
+}
+
+/// Takes the marks away: the event has its time again.
+pub async fn unmark(
+    tx: &mut Tx,
+    app: &App,
+    of: &mut HeldMeeting,
+    connection_id: &str,
+    now: i64,
+) -> Result<()> {
+    set(tx, app, of, connection_id, false, now).await?;
+    Ok(())
+}
+
+/// Returns the bookings that were changed.
+async fn set(
+    tx: &mut Tx,
+    app: &App,
+    of: &mut HeldMeeting,
+    connection_id: &str,
+    is_all_day: bool,
+    now: i64,
+) -> Result<Vec<Seat>> {
+    let event = of.events.iter_mut().find(|event| event.connection_id == connection_id);
+    let is_news = event.as_ref().is_some_and(|event| (event.error.as_deref() == Some(MESSAGE)) != is_all_day);
+    let Some(event) = event.filter(|_| is_news) else { return Ok(Vec::new()) };
+    event.error = is_all_day.then(|| MESSAGE.to_owned());
+    meeting_events::update(tx, event).await?;
+    let warning = json!({ "code": "all_day_event", "message": MESSAGE, "target": "start" });
+    let warnings: Vec<Value> = is_all_day.then_some(warning).into_iter().collect();
+    let mut seats = Vec::new();
+    for row in bookings::lock_seated(tx, &of.meeting.id).await? {
+        let mut seat = Seat::read(row)?;
+        let shown = (&mut seat, of.events.as_slice());
+        change::write(tx, app, shown, (Party::Host, &[UPDATED], &warnings), now).await?;
+        seats.push(seat);
+    }
+    Ok(seats)
+}

@@ -1,0 +1,222 @@
+//! An account that a user let this host into: sealed while it waits for the client's code, and written as a connection, or as the new grant
+//! of one.
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use base::error::Result;
+use serde::{Deserialize, Serialize};
+use storage::Tx;
+use storage::authorizations::PendingAuthorization;
+use storage::connections::Connection;
+use storage::locked::ConnectionLock;
+use storage::token_refresh::{self, Grant};
+
+use crate::app::App;
+use crate::connections::authorization::outcome::Failure;
+use crate::connections::check::CheckedAccount;
+use crate::connections::credentials::{self, GivenCredentials};
+use crate::connections::oauth::endpoints::ProviderEndpoints;
+use crate::connections::oauth::grant;
+use crate::connections::settings::connector;
+use crate::connections::{self, new_tokens, view};
+
+/// An account that the user let this host into, before it is a connection.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AuthorizedAccount {
+    /// The connection's id: a new one, or that of the connection that is authorized again.
+    pub id: String,
+    pub given: GivenCredentials,
+    /// Milliseconds since 1970, where the provider tells.
+    pub refresh_token_expires_at: Option<i64>,
+    /// Our names of what the user granted.
+    pub granted_scopes: Vec<String>,
+    pub checked: CheckedAccount,
+    /// The tags of a new connection.
+    pub tags: BTreeMap<String, String>,
+}
+
+/// Tokens that the provider issued, and the grant that they are part of.
+#[derive(Clone)]
+pub struct IssuedTokens {
+    pub given: GivenCredentials,
+    pub grant: Grant,
+}
+
+/// A connection with its new grant.
+#[derive(Clone)]
+pub struct NewGrant {
+    pub connection: Connection,
+    pub issued: IssuedTokens,
+    /// Milliseconds since 1970, where the provider tells.
+    refresh_token_expires_at: Option<i64>,
+}
+
+impl AuthorizedAccount {
+    /// Seals the account, for `authorizations.account`.
+    pub fn seal(&self, app: &App, pending: &PendingAuthorization) -> Result<String> {
+        Ok(app.keyring.seal(&place(pending), &serde_json::to_vec(self)?)?)
+    }
+
+    /// Opens the account that waits for the code of an authorization; none: no account waits for it.
+    pub fn open(app: &App, pending: &PendingAuthorization) -> Result<Option<AuthorizedAccount>> {
+        let Some(sealed) = &pending.account else { return Ok(None) };
+        let text = app.keyring.open(&place(pending), sealed)?;
+        Ok(Some(serde_json::from_slice(&text).context("an account that waits for its code")?))
+    }
+
+    /// The tokens of the account, as they are revoked where no connection comes of it.
+    pub fn issued(&self, pending: &PendingAuthorization) -> Result<IssuedTokens> {
+        let client_id = self.given.oauth_client_id.as_deref().unwrap_or_default();
+        let token_url = ProviderEndpoints::from_stored(&pending.endpoints)?.token_url;
+        let account_id = &self.checked.account.external_account_id;
+        let grant = grant::of(&token_url, client_id, Some(account_id));
+        Ok(IssuedTokens { given: self.given.clone(), grant })
+    }
+}
+
+/// The place of a sealed account.
+fn place(pending: &PendingAuthorization) -> String {
+    format!("authorizations.account:{}:{}", pending.state_hash, pending.tenant.organization_id)
+}
+
+impl NewGrant {
+    /// The connection as it is stored if it is a new one, with its tokens.
+    pub fn from_account(
+        app: &App,
+        pending: &PendingAuthorization,
+        account: AuthorizedAccount,
+    ) -> Result<NewGrant> {
+        let issued = account.issued(pending)?;
+        let AuthorizedAccount { id, given, refresh_token_expires_at, granted_scopes, checked, tags } =
+            account;
+        let asked = (pending.requested_scopes.clone(), None);
+        let connector = connector(app, &pending.provider)?;
+        let mut connection =
+            connections::assembled(app, &pending.tenant, id, &connector, asked, &given, checked)?;
+        connection.granted_scopes.retain(|scope| granted_scopes.contains(scope));
+        connection.tags = tags;
+        connection.etag = view::etag(&connection);
+        Ok(NewGrant { connection, issued, refresh_token_expires_at })
+    }
+}
+
+/// Locks the connection that is authorized again; none where the authorization is for a new one. A failure: the connection is gone, or is
+/// another account's.
+pub async fn lock(
+    tx: &mut Tx,
+    pending: &PendingAuthorization,
+    new: &Connection,
+) -> Result<Result<Option<ConnectionLock>, Failure>> {
+    let Some(id) = &pending.connection_id else { return Ok(Ok(None)) };
+    Ok(match ConnectionLock::take(tx, &pending.tenant, id).await? {
+        // It was disconnected while the user was at the provider.
+        None => Err(Failure::InvalidRequest),
+        Some(lock) if lock.external_account_id != new.external_account_id => Err(Failure::AccountMismatch),
+        Some(lock) => Ok(Some(lock)),
+    })
+}
+
+/// Writes a new connection, or gives the locked one its new grant. The id of that, and the ids of everything in it, stay.
+pub async fn write(tx: &mut Tx, app: &App, lock: Option<ConnectionLock>, new: NewGrant) -> Result<()> {
+    let Some(lock) = lock else {
+        let body = view::json(app, &new.connection, &[]).to_string();
+        connections::insert(tx, app, &new.connection, body).await?;
+        return keep_tokens(tx, app, &new.connection, &new.issued, new.refresh_token_expires_at).await;
+    };
+    let NewGrant { connection: new, issued, refresh_token_expires_at } = new;
+    let given = with_kept_token(credentials::stored(app, &lock)?, issued.given);
+    let place = credentials::place(&lock.id, &lock.tenant);
+    let fresh = Connection {
+        connector_version: new.connector_version,
+        display_name: new.display_name.or_else(|| lock.display_name.clone()),
+        email: new.email.or_else(|| lock.email.clone()),
+        username: new.username,
+        addresses: new.addresses,
+        surfaces: new.surfaces,
+        requested_scopes: new.requested_scopes,
+        granted_scopes: new.granted_scopes,
+        provider_scopes: new.provider_scopes,
+        time_zone: new.time_zone.or_else(|| lock.time_zone.clone()),
+        settings: new.settings,
+        credentials: app.keyring.seal(&place, serde_json::to_string(&given)?.as_bytes())?,
+        credentials_version: lock.credentials_version + 1,
+        token_expires_at: new.token_expires_at,
+        ..Connection::clone(&lock)
+    };
+    let issued = IssuedTokens { given, grant: issued.grant };
+    connections::update_active(tx, app, &lock, fresh.clone()).await?;
+    keep_tokens(tx, app, &fresh, &issued, refresh_token_expires_at).await
+}
+
+/// Notes the grant that the tokens of a connection are part of, and sees to it that they are renewed.
+async fn keep_tokens(
+    tx: &mut Tx,
+    app: &App,
+    connection: &Connection,
+    issued: &IssuedTokens,
+    refresh_token_expires_at: Option<i64>,
+) -> Result<()> {
+    let (tenant, id) = (&connection.tenant, &connection.id);
+    token_refresh::set_grant(tx, tenant, id, &issued.grant, refresh_token_expires_at).await?;
+    new_tokens::schedule(tx, app, connection, &issued.given).await
+}
+
+/// The new tokens; with the refresh token that was there, where the provider issued no other and it belongs to the same client.
+fn with_kept_token(old: GivenCredentials, new: GivenCredentials) -> GivenCredentials {
+    let is_same = old.oauth_client_id == new.oauth_client_id;
+    let kept = old.refresh_token.filter(|_| is_same);
+    GivenCredentials { refresh_token: new.refresh_token.or(kept), ..new }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(refresh_token: Option<&str>, client: &str) -> GivenCredentials {
+        GivenCredentials {
+            refresh_token: refresh_token.map(str::to_owned),
+            oauth_client_id: Some(client.to_owned()),
+            ..GivenCredentials::default()
+        }
+    }
+
+    #[test]
+    fn a_refresh_token_stays_where_no_other_comes() {
+        for (old, new, wanted) in [
+            (tokens(Some("old"), "c"), tokens(None, "c"), Some("old")),
+            (tokens(Some("old"), "c"), tokens(Some("new"), "c"), Some("new")),
+            (tokens(Some("old"), "b"), tokens(None, "c"), None),
+            (GivenCredentials::default(), tokens(None, "c"), None),
+        ] {
+            assert_eq!(with_kept_token(old, new).refresh_token.as_deref(), wanted);
+        }
+    }
+
+    /// The sealed form loses nothing that a connection is made of.
+    #[test]
+    fn an_account_survives_its_sealed_form() {
+        let account = AuthorizedAccount {
+            id: "conn_1".into(),
+            given: tokens(Some("refresh"), "client"),
+            refresh_token_expires_at: Some(7),
+            granted_scopes: vec!["email.read".into()],
+            checked: CheckedAccount {
+                account: model::wire::Account {
+                    external_account_id: "alice".into(),
+                    email: Some("alice@example.test".into()),
+                    surfaces: vec!["email".into()],
+                    ..model::wire::Account::default()
+                },
+                settings: [("serverUrl".to_owned(), "https://example.test".into())].into_iter().collect(),
+            },
+            tags: BTreeMap::from([("user".into(), "7".into())]),
+        };
+        let text = serde_json::to_string(&account).unwrap();
+        let again: AuthorizedAccount = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&again).unwrap(), text);
+        assert_eq!(again.given.refresh_token.as_deref(), Some("refresh"));
+        assert_eq!(again.checked.account.email.as_deref(), Some("alice@example.test"));
+    }
+}

@@ -1,0 +1,77 @@
+//! Collections that are gone and come back: what was known of reading their contents goes with them. Table: `migrations/0005_sync_states.sql`,
+//! `0086_returned_contents.sql`.
+
+use anyhow::Result;
+
+use crate::LockRank;
+use crate::Tx;
+use crate::job_claims;
+use crate::locked::ConnectionLock;
+use crate::sql::query;
+use crate::sync_states::{ScopeKey, lock_state};
+use crate::watches;
+
+/// When a followed collection is pulled whose contents were deleted ahead of it, ms: it may not be deleted after all.
+const LOOK_AGAIN_MS: i64 = 60_000;
+
+/// Statements that delete what is kept of a scope besides its state.
+const KEPT: [&str; 3] = [
+    "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3",
+    "delete from sync_rereads where connection_id = $1 and surface = $2 and scope_id = $3",
+    "delete from sync_names where connection_id = $1 and surface = $2 and scope_id = $3",
+];
+
+/// The id of a job of a scope.
+fn job_id(kind: &str, of: ScopeKey<'_>) -> String {
+    format!("{kind}:{}:{}:{}", of.connection_id, of.surface, of.scope_id)
+}
+
+/// Forgets how far a collection was read: cursor, unfinished scan, unreadable records and what was still to be read. Whatever pull of it is
+/// under way writes nothing more, and the next one reads everything. Belongs into the transaction that deletes its contents.
+pub async fn forget_contents(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_>, now: i64) -> Result<()> {
+    lock.covers(of.connection_id)?;
+    let Some(before) = lock_state(tx, lock, (of.surface, of.scope_id)).await? else { return Ok(()) };
+    let is_followed = before.followed;
+    let sql = "update sync_states set is_return = case when last_success_at is null and scan_cursor is null then is_return else 1 end, \
+               status = 'idle', cursor = null, last_success_at = null, seen = 0, estimated = null, consecutive_errors = 0, \
+               last_error = null, covered_since = null, generation = generation + 1, scan_cursor = null, scan_since = null, \
+               rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
+    for sql in KEPT.into_iter().chain([sql]) {
+        query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).execute(&mut *tx).await?;
+    }
+    let pull = job_id("pull", of);
+    job_claims::undo(tx, &pull, now).await?;
+    if is_followed {
+        watches::wake(tx, &[pull], (now + LOOK_AGAIN_MS, true), now).await?;
+    }
+    // It ends the watch of what is gone.
+    watches::wake(tx, &[job_id("renew", of)], (now, true), now).await
+}
+
+/// Has a collection that came back read at once, if clients follow `followed`: the collection itself, or its surface with all collections. Its
+/// watch is renewed, which the provider may have ended.
+pub async fn resume_contents(
+    tx: &mut Tx,
+    lock: &ConnectionLock,
+    of: ScopeKey<'_>,
+    followed: ScopeKey<'_>,
+    now: i64,
+) -> Result<()> {
+    lock.covers(of.connection_id)?;
+    // Of several collections the first may have no watch, and wakes jobs.
+    tx.takes(LockRank::Watch)?;
+    let state = lock_state(tx, lock, (followed.surface, followed.scope_id)).await?;
+    if !state.is_some_and(|state| state.followed) {
+        return Ok(());
+    }
+    let sql = "update sync_states set status = 'initial', next_pull_at = $4, last_activity_at = $4 \
+               where connection_id = $1 and surface = $2 and scope_id = $3 and followed = 1 and last_success_at is null";
+    let row = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id);
+    row.bind(now).execute(&mut *tx).await?;
+    let known = watches::of_scope(&mut *tx, of.connection_id, (of.surface, of.scope_id)).await?;
+    if !known.is_empty() {
+        let ids: Vec<String> = known.into_iter().map(|watch| watch.id).collect();
+        watches::hurry(tx, &ids, now).await?;
+    }
+    watches::wake(tx, &[job_id("pull", followed), job_id("renew", of)], (now, true), now).await
+}
