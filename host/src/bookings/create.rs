@@ -59,7 +59,7 @@ impl Booker {
     /// Refuses what this one has no part in. `metadata` is the application's own record, and who has a browser's key is anybody.
     fn check(self, new: &NewBooking) -> Result<()> {
         if self == Booker::BrowserKey && !new.metadata.is_empty() {
-            let message = "metadata is for keys with scheduling.read: leave it out, or book from your server";
+            let message = "metadata needs a key with scheduling.read: leave it out, or book from your server";
             return Err(invalid(Code::InvalidParameter, "metadata", message));
         }
         Ok(())

@@ -31,7 +31,7 @@ impl ScopeFault {
     fn message(&self) -> String {
         let ScopeFault { field, scope } = self;
         let remedy = match *scope {
-            MAIL => "; send notifications.invitee and notifications.hosts as false to mail nobody",
+            MAIL => "; send notifications.invitee and notifications.hosts as false to send no email",
             _ => "",
         };
         format!("{field} needs the scope {scope}, which this API key lacks{remedy}")
@@ -100,7 +100,7 @@ pub fn settle_mail(asker: &RequestContext, body: &mut EventType, senders: &[usiz
     refuse(&faults)?;
     body.notifications.invitee = false;
     body.notifications.hosts = false;
-    let message = "nobody is told by mail: this API key lacks the scope email.send, so that notifications.invitee and notifications.hosts \
+    let message = "no email is sent: this API key lacks the scope email.send, so notifications.invitee and notifications.hosts \
                    are false";
     Ok(Some(json!({
         "code": "notification_unavailable", "message": message, "target": "notifications", "field": "notifications",

@@ -230,7 +230,7 @@ impl DesiredEvent {
             None if found.is_complete || self.row.attempts >= MAX_UNKNOWN => Ok(otherwise),
             None => {
                 let message =
-                    "the event is not where it was, and the provider does not answer for other calendars";
+                    "the event is no longer in its calendar, and the provider does not answer for others";
                 Err(refuse(Code::ProviderUnavailable, message))
             }
         }

@@ -255,7 +255,7 @@ fn appearance(e: &EventType) -> Result<()> {
 pub fn never_open(body: &EventType) -> Option<Value> {
     let has_own = body.schedule.is_some() || body.schedule_id.is_some();
     let has_hours = has_own || body.hosts.iter().all(|host| host.schedule.is_some());
-    let message = "without a schedule there are no hours, and no slot is ever offered";
+    let message = "no opening hours: add schedule or scheduleId, or nothing can be booked";
     (!has_hours).then(
         || json!({ "code": "never_open", "message": message, "target": "schedule", "field": "schedule" }),
     )

@@ -87,7 +87,7 @@ impl MailedAddresses {
 fn too_many(field: &str, most: u32, wait_ms: i64) -> base::error::Error {
     let wait_s = u64::try_from(wait_ms).unwrap_or(1).div_ceil(1_000);
     let message =
-        format!("{field}: this address got {most} bookings within an hour, which is the most; wait");
+        format!("{field}: this address already got {most} bookings within an hour; try again later");
     Refusal::new(Code::RateLimited, message).param(field).retry_after_s(wait_s).into()
 }
 

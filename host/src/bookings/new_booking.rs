@@ -91,7 +91,7 @@ pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(
 fn address_of(field: &str, email: &str) -> Result<()> {
     validate::address(field, email)?;
     match email.rsplit_once('@').is_some_and(|(local, _)| local_part_names_page(local)) {
-        true => Err(fault(field, "must be an e-mail address, without the address of a page")),
+        true => Err(fault(field, "must be an email address without a web address in it")),
         false => Ok(()),
     }
 }
@@ -101,7 +101,7 @@ fn name_of(field: &str, name: &str) -> Result<()> {
     line(field, name)?;
     // It stands in the subject of mail to addresses that nobody has verified.
     match names_page(name) {
-        true => Err(fault(field, "must be a name, without the address of a page")),
+        true => Err(fault(field, "must be a name without a web address in it")),
         false => Ok(()),
     }
 }

@@ -117,7 +117,7 @@ async fn ensure_own(tx: &mut Tx, id: &str, bound_to: Option<&[String]>) -> Resul
     if uses.get(id).is_none_or(|uses| uses.others == 0) {
         return Ok(());
     }
-    let message = "event types of connections that this API key may not use have the hours of this schedule; give your event types another one";
+    let message = "event types of connections that this API key may not use share this schedule; give your event types another one";
     Err(refuse(Code::Forbidden, message))
 }
 

@@ -93,7 +93,7 @@ pub struct Revoke {
     /// The key's id, as `keys list` shows it
     #[arg(value_name = "ID")]
     id: String,
-    /// Disable the key's webhooks, for a key that was stolen [default: they pass to a newer key with the same scopes and connections]
+    /// Disable the key's webhooks; use this for a stolen key [default: they pass to a newer key with the same scopes and connections]
     #[arg(long)]
     disable_webhooks: bool,
     /// Print JSON

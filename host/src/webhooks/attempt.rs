@@ -102,8 +102,8 @@ pub enum AttemptOutcome {
     /// Nothing was sent, and the delivery is discarded: the log does not have the event any more, or the subscription does not want it any
     /// more.
     Dropped,
-    /// Nothing was sent, and the delivery is as it was: the subscription was changed, paused, disabled or deleted since it was opened, or its
-    /// key has ended.
+    /// The attempt was not made, and the delivery is as it was: the subscription was changed, paused, disabled or deleted since it was opened, or
+    /// its key has ended.
     Superseded,
     /// Nothing was sent, and the delivery is as it was: the bodies that are under way leave no room for this one.
     Parked,

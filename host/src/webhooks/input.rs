@@ -129,7 +129,7 @@ fn headers(headers: &BTreeMap<String, String>) -> Result<()> {
             return Err(fault(&field, "is a header that this service sets itself; leave it out"));
         }
         if value == MASK {
-            return Err(fault(&field, "is how a stored value is shown, and none is stored; send the value"));
+            return Err(fault(&field, "stands for a stored value, but none is stored; send the value"));
         }
         if !value.bytes().all(|b| b == b' ' || b.is_ascii_graphic()) || value.trim() != value {
             return Err(fault(&field, "must be visible ASCII, without spaces around it"));

@@ -32,7 +32,7 @@ pub fn check_moved(
         None => Ok(()),
         Some(name) => Err(fault(
             &format!("headers.{name}"),
-            "was given for another server: send its value again together with url, or null to leave it out",
+            "was set for another server: send its value again together with url, or null to remove it",
         )),
     }
 }

@@ -182,7 +182,7 @@ pub struct NewAuthorization {
     /// Authorizes this connection again: the same account must come back.
     pub connection_id: Option<String>,
     pub prompt: Option<String>,
-    /// PKCE (RFC 7636) of the caller. The return then brings a `code`, and the account is connected when that is exchanged.
+    /// The caller's PKCE challenge (RFC 7636). The user then returns with a `code`, and the account is connected when you exchange it.
     pub code_challenge: Option<String>,
     /// `S256`.
     pub code_challenge_method: Option<String>,
@@ -206,13 +206,13 @@ pub struct Authorization {
 #[serde(rename_all = "camelCase", default)]
 pub struct AuthorizationResult {
     pub connection_id: String,
-    /// `active`, or `pending` until `code` is exchanged: the connection is not there before.
+    /// `active`, or `pending` until you exchange `code`: the connection does not exist before.
     pub status: ConnectionStatus,
     /// Requested and not granted.
     pub missing_scopes: Vec<String>,
     /// The caller's own, as it was given.
     pub state: Option<String>,
-    /// Exchanges once, within 60 seconds, for tokens at `/v1/oauth/token`, which connects the account; only where `codeChallenge` was given.
+    /// Only with `codeChallenge`. Exchange it once, within 60 seconds, for tokens at `/v1/oauth/token`: this connects the account.
     pub code: Option<String>,
 }
 

@@ -26,8 +26,8 @@ pub struct WebhookSubscription {
     pub description: Option<String>,
     pub status: WebhookStatus,
     pub disabled_reason: Option<DisabledReason>,
-    /// The API key, or access token, that made the subscription, or has set `url` or `eventTypes` since: the subscription ends with it. Null
-    /// where the subscription is older than this field.
+    /// The API key or access token that the webhook belongs to, and ends with: the one that created it, or last set `url` or `eventTypes`. Null
+    /// if the webhook is older than this field.
     pub key_id: Option<String>,
     pub payload_mode: PayloadMode,
     /// Whether a notification waits until the earlier ones of the same resource have ended.
@@ -40,8 +40,8 @@ pub struct WebhookSubscription {
     pub secret: Option<String>,
     /// Verifies the signatures of `v1a`: `whpk_` and base64 of an Ed25519 public key.
     pub public_key: Option<String>,
-    /// Sent with every delivery. The values are written and never shown: `********` stands for each, and one that is sent back keeps what is
-    /// stored. At most 10 and 4 KiB, none of `webhook-*`, `content-*`, `transfer-*`, `proxy-*`, `host`, `user-agent`
+    /// Sent with every delivery. You can set the values but not read them: answers show `********`, and sending that back keeps the stored
+    /// value. At most 10 and 4 KiB, none of `webhook-*`, `content-*`, `transfer-*`, `proxy-*`, `host`, `user-agent`
     /// and those that are about the connection.
     pub headers: BTreeMap<String, String>,
     /// Attempts that are begun in a second at most, 1 to 1,000; null for no limit.
@@ -108,7 +108,7 @@ impl Body for WebhookSubscription {
 #[serde(rename_all = "camelCase", default)]
 pub struct WebhookOptions {
     pub rotate_secret: bool,
-    /// At most 604,800 (a week). With 0 all earlier secrets end at once, also without a new one.
+    /// At most 604,800 (a week). With 0 all earlier secrets end at once, even without a new one.
     pub secret_grace_seconds: i64,
 }
 
@@ -156,7 +156,7 @@ pub enum DisabledReason {
     /// Nothing but failures for five days.
     #[serde(rename = "failures_5d")]
     Failures5d,
-    /// The API key, or access token, in `keyId` was revoked or has expired.
+    /// The API key or access token in `keyId` was revoked or has expired.
     KeyEnded,
 }
 

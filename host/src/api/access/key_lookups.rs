@@ -23,7 +23,7 @@ use crate::app::App;
 const MAX_KNOWN_KEYS: usize = 100_000;
 /// Lookups of unknown keys at one moment: half of the readers that the database has.
 const MAX_LOOKUPS: usize = 4;
-/// Those of one address (`site`).
+/// Lookups of unknown keys that one address (`site`) may have at one moment.
 const MAX_LOOKUPS_OF_ADDRESS: usize = 2;
 /// How long a lookup waits for its turn. Ten thousand others, as many as there can be connections, are done long before.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);

@@ -63,7 +63,7 @@ pub async fn ask(app: &App, question: &VerdictRequest) -> Result<()> {
     let Some(url) = &app.config.booking_verdict_url else { return Ok(()) };
     match (given(app, url, question).await, app.config.booking_verdict_failure) {
         (FormVerdict::Taken, _) | (FormVerdict::Unknown, VerdictFailure::Open) => Ok(()),
-        (FormVerdict::Refused, _) => Err(refuse(Code::Forbidden, "this booking was not taken")),
+        (FormVerdict::Refused, _) => Err(refuse(Code::Forbidden, "this booking was not accepted")),
         (FormVerdict::Unknown, VerdictFailure::Closed) => {
             let message = "it could not be decided whether this booking is taken; try again shortly";
             Err(Refusal::new(Code::ProviderUnavailable, message).retry_after_s(5).into())

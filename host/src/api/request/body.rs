@@ -7,7 +7,7 @@
 //! for others. A body that does not declare its size is a small one until it has more, and takes more room as it comes; few of those that
 //! turn out to be uploads wait, with what was read of them.
 //!
-//! Whoever sends with a key that stands in pages is a visitor of these, and not the tenant: such a body takes room as it comes alone, beside
+//! A request with a key for web pages comes from a visitor, and not from the tenant: such a body takes room as it comes alone, beside
 //! that of the tenant, of which each visitor's address has a share, and it has a few seconds.
 
 use std::collections::HashMap;

@@ -26,7 +26,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("API keys")
         .post("/v1/api-keys", "api_keys.write", Common, create)
         .summary("Create an API key")
-        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To rotate a key, make a new one with the same scopes and connections, move to it, and revoke the old one: both work meanwhile, and the webhooks of the old one pass to the new one.")
+        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To rotate a key, create a new one with the same scopes and connections, switch to it, and revoke the old one: both work until then, and the webhooks of the old one pass to the new one.")
         .body::<NewApiKey>()
         .returns::<Written<CreatedApiKey>>()
         .get("/v1/api-keys", "api_keys.write", Additive, list)
@@ -39,8 +39,8 @@ pub fn routes() -> Routes<App> {
         .returns::<ApiKey>()
         .delete("/v1/api-keys/{keyId}", "api_keys.write", Additive, revoke)
         .summary("Revoke an API key")
-        .description("It is refused within a second, everywhere, and so are the access tokens that it was given; event streams that it opened end. Its webhooks pass to the newest key that works, was made after it and has exactly its scopes and connections, as after a rotation. Where there is none they are disabled (`key_ended`), as are always those of its access tokens. The key stays in lists, with `revokedAt`.")
-        .param("webhooks", "string", "`disable`: its webhooks pass to no other key. For a key that was stolen: what the thief has made ends with it")
+        .description("The key and its access tokens are refused everywhere within a second, and event streams that they opened end. Its webhooks pass to the newest valid key that was created later and has exactly its scopes and connections, as after a rotation. If there is none, they are disabled (`key_ended`); webhooks of its access tokens always are. The key stays in lists, with `revokedAt`.")
+        .param("webhooks", "string", "`disable`: disables its webhooks instead of passing them to another key. Use it for a stolen key: webhooks that the thief created end with it")
 }
 
 async fn create(

@@ -142,7 +142,7 @@ pub struct BookingEvent {
     pub calendar_id: Option<String>,
     pub event_id: Option<String>,
     pub status: BookingEventStatus,
-    /// Why the event could not be written, or that the host made it an all-day event.
+    /// The reason why the event could not be written, or a note that the host made it an all-day event.
     pub error: Option<String>,
 }
 
@@ -197,12 +197,12 @@ pub struct NewBooking {
     pub slug: Option<String>,
     pub start: Instant,
     pub invitee_email: String,
-    /// One line of at most 256 characters, without the address of a page. A name that reads as a link all the same, such as `example.org`, is
-    /// shown to hosts; titles, subjects and invitations have the email address in its place.
+    /// One line of at most 256 characters, without a web address. A name that can be taken for a link, such as `example.org`, is shown to
+    /// hosts; titles, subjects and invitations show the email address instead.
     pub invitee_name: Option<String>,
     /// IANA name.
     pub invitee_time_zone: Option<String>,
-    /// For hosts alone. At most 64 characters, ten letters among them.
+    /// For hosts only. At most 64 characters, of which at most ten are letters.
     pub invitee_phone: Option<String>,
     /// One of the event type's options.
     pub duration_minutes: Option<i64>,
@@ -211,7 +211,7 @@ pub struct NewBooking {
     pub answers: BTreeMap<String, Value>,
     pub location: Option<BookingPlace>,
     pub notes: Option<String>,
-    /// By keys with `scheduling.read` alone.
+    /// Only keys with `scheduling.read` can set it.
     pub metadata: Metadata,
     /// From the slot.
     pub slot_token: Option<String>,

@@ -37,7 +37,7 @@ pub static ENGLISH: Texts = Texts {
     guests: "Guests",
     for_hosts: [
         "Details for the host",
-        "The person who booked wrote this. Nobody has checked it: do not open addresses that you do not expect.",
+        "The person who booked wrote this, and it is not verified. Don't open web addresses that you don't expect.",
     ],
     optional: "(optional)",
     places: [

@@ -33,7 +33,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Authorization")
         .post("/v1/auth/connectors/{provider}/authorize", CONNECTIONS_WRITE, Mvp, authorize)
         .summary("Start connecting an account")
-        .description("Send the user to `authorizationUrl`; it works for ten minutes and once. With `codeChallenge` the account is connected when its code is exchanged. \"Connecting by OAuth\" above has the whole way.")
+        .description("Send the user to `authorizationUrl`; it works for ten minutes and once. With `codeChallenge`, the account is connected when you exchange its code. \"Connecting by OAuth\" above describes every step.")
         .body::<NewAuthorization>()
         .returns::<Authorization>()
         .status(201)
@@ -41,7 +41,7 @@ pub fn routes() -> Routes<App> {
         // single-use `state` that the authorization made stands for it.
         .get("/v1/auth/connectors/{provider}/callback", ANY_KEY, Mvp, callback)
         .summary("Where the provider sends the user back")
-        .description("Redirects to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. `status` is `active`; after an authorization with `codeChallenge` it is `pending`, there is a `code` too, and the account is connected when `POST /v1/oauth/token` exchanges that code within 60 seconds. Authenticated by `state`, which works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. What leads nowhere is a page for the user.")
+        .description("Redirects to the application's `redirectUri` with `connection_id`, `status` and `state`, or with `error`. `status` is `active`. After an authorization with `codeChallenge` it is `pending` and comes with a `code`: exchange it at `POST /v1/oauth/token` within 60 seconds to connect the account. Authenticated by `state`, which works once. With an API key (scope `connections.write`), or with `Accept: application/json`, the answer is JSON. If the request cannot be redirected, the user sees a page.")
         .param("code", "string", "Of the provider")
         .param("state", "string", "From the authorization")
         .param("iss", "string", "The provider's issuer (RFC 9207)")

@@ -51,7 +51,7 @@ pub fn routes() -> Routes<App> {
         .summary("Destroy a draft")
         .post("/v1/email/drafts/{draftId}/send", "email.send", Mvp, send)
         .summary("Send a draft")
-        .description("The key needs `email.read` too: a draft is read to be sent. Once: a second call gives 409 `draft_already_sent`. With `sendAt` in the draft or here it is sent then; DELETE of the message that is answered takes it back until the provider gets it, and answers 409 `already_sent` from then on.")
+        .description("The key needs `email.read` too, because sending a draft reads it. A draft is sent once: a second call gives 409 `draft_already_sent`. With `sendAt`, in the draft or here, it is sent at that time; DELETE of the returned message cancels it until the provider gets it, and answers 409 `already_sent` from then on.")
         .body::<SendDraft>()
         .returns::<Resource<EmailMessage>>()
 }

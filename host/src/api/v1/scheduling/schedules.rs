@@ -21,7 +21,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .get("/v1/scheduling/schedules", "scheduling.read", Additive, list)
         .summary("List schedules")
-        .description("To a key that is bound to connections: those that keys for these connections have made, and those of event types whose hosts are all among them.")
+        .description("A key that is bound to connections sees the schedules that keys for these connections created, and those of event types whose hosts are all among them.")
         .lists::<Resource<SharedSchedule>>()
         .post("/v1/scheduling/schedules", "scheduling.write", Additive, create)
         .summary("Create a schedule")
@@ -35,12 +35,12 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<SharedSchedule>>()
         .patch("/v1/scheduling/schedules/{scheduleId}", "scheduling.write", Additive, update)
         .summary("Change a schedule")
-        .description("Bookings that are made stay as they are. 403 `forbidden` where the key may not use every host of the event types that use it: a change would say when others are open.")
+        .description("Existing bookings stay as they are. 403 `forbidden` if your key may not use every host of the event types that use it: a change would set the hours of others.")
         .body::<Patch<SharedSchedule>>()
         .returns::<Resource<SharedSchedule>>()
         .delete("/v1/scheduling/schedules/{scheduleId}", "scheduling.write", Additive, delete)
         .summary("Delete a schedule")
-        .description("409 `invalid_state` while an event type uses it; 403 `forbidden` where the key may not use all of its hosts.")
+        .description("409 `invalid_state` while an event type uses it; 403 `forbidden` if your key may not use all hosts of that event type.")
 }
 
 async fn list(

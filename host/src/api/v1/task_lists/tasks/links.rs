@@ -30,7 +30,7 @@ pub fn routes() -> Routes<App> {
         .post(LINKS, "tasks.write", Phase2, create)
         .summary("Link a task to a message, an event, a contact or a page")
         .description(
-            "One of `url` and `resourceId`, which names an event or a contact that the key may read: 403 `insufficient_scope` without `calendar.read` or `contacts.read`. 400 `capability_not_supported` where the provider has no links.",
+            "Either `url` or `resourceId`, which names an event or a contact that the key may read: 403 `insufficient_scope` without `calendar.read` or `contacts.read`. 400 `capability_not_supported` if the provider has no links.",
         )
         .body::<NewTaskLink>()
         .returns::<Written<TaskLink>>()
