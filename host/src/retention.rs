@@ -157,7 +157,7 @@ impl Sweep {
         let mut removed = RemovedRows::default();
         match self.step {
             RetentionStep::All(step) => {
-                let is_over = steps(app, (&mut removed, until), (job, None), Due::All(step)).await?;
+                let is_over = steps(app, &mut removed, until, job, None, Due::All(step)).await?;
                 Ok((removed, is_over))
             }
             RetentionStep::One(step) => {
@@ -168,7 +168,7 @@ impl Sweep {
                     let done = rest.peek().map_or("", |_| tenant.application_id.as_str());
                     let progress = json!({ "after": done }).to_string();
                     let due = Due::One(step, tenant);
-                    if !steps(app, (&mut removed, until), (job, Some(progress)), due).await? {
+                    if !steps(app, &mut removed, until, job, Some(progress), due).await? {
                         return Ok((removed, false));
                     }
                 }
@@ -207,8 +207,10 @@ fn from(job: Option<&Job>, tenants: Vec<Tenant>) -> Vec<Tenant> {
 /// before.
 async fn steps(
     app: &App,
-    (removed, until): (&mut RemovedRows, Instant),
-    (job, progress): (Option<&Job>, Option<String>),
+    removed: &mut RemovedRows,
+    until: Instant,
+    job: Option<&Job>,
+    progress: Option<String>,
     due: Due,
 ) -> Result<bool> {
     while Instant::now() < until {

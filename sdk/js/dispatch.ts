@@ -1,5 +1,6 @@
 /** From a call of the host to a method of the connector, and back. */
 
+import { helpFor } from "./absent.ts";
 import { Context, type Host } from "./context.ts";
 import { Failure } from "./failure.ts";
 import { type Answer, type Connector, OPERATIONS, type Surface, type Verb } from "./surfaces.ts";
@@ -12,6 +13,8 @@ export interface HostRequest {
   cursor: string | null;
   idempotencyKey: string | null;
   deadlineMs: number;
+  /** Pairs of a name and a value, see `Context.requestExtra`. */
+  extra?: [string, string][];
 }
 
 /** `types.response`. */
@@ -64,18 +67,19 @@ function answer(
     throw Failure.unsupported(`the operation ${JSON.stringify(request.op)}`);
   }
   const { connection, args } = read(request.body);
-  const { cursor, idempotencyKey, deadlineMs } = request;
-  const context = new Context(host, { connection, cursor, idempotencyKey, deadlineMs });
+  const { cursor, idempotencyKey, deadlineMs, extra = [] } = request;
+  const context = new Context(host, { connection, cursor, idempotencyKey, deadlineMs, extra });
   const done: unknown = method.call(methods, context, args);
   if (done instanceof Promise) {
     throw new TypeError(`${surface}.${name} returns a promise: a connector's methods are not async, and send() waits for the answer`);
   }
-  if (kind === "nothing") return { body: "null", cursor: null, more: false, extra: [] };
+  const { responseExtra } = context;
+  if (kind === "nothing") return { body: "null", cursor: null, more: false, extra: responseExtra };
   if (typeof done !== "object" || done === null) throw new TypeError(`${surface}.${name} returns ${String(done)} instead of its answer`);
-  if (kind === "whole") return { body: JSON.stringify(done), cursor: null, more: false, extra: [] };
+  if (kind === "whole") return { body: JSON.stringify(done), cursor: null, more: false, extra: responseExtra };
   const page = done as Answer<unknown>;
   if (page.body === undefined) throw new TypeError(`${surface}.${name} returns no page: its answer is { body, cursor, more }`);
-  return { body: JSON.stringify(page.body), cursor: page.cursor ?? null, more: page.more ?? false, extra: [] };
+  return { body: JSON.stringify(page.body), cursor: page.cursor ?? null, more: page.more ?? false, extra: responseExtra };
 }
 
 function read(body: string): { connection: object; args: unknown } {
@@ -88,16 +92,6 @@ function read(body: string): { connection: object; args: unknown } {
   return { connection: call.connection ?? {}, args: call.args ?? {} };
 }
 
-/** What is not there in a connector, and what is there in its place. */
-const ABSENT: readonly (readonly [RegExp, string])[] = [
-  [/\bfetch\b/, "a connector sends requests with context.send()"],
-  [/\b(URL|URLSearchParams)\b/, "url() of #switchboard makes addresses"],
-  [/\bcrypto\b/, "context.randomBytes() gives randomness"],
-  [/\b(setTimeout|setInterval)\b/, "a connector does not wait: the host calls it again"],
-  [/\bIntl\b/, "there are no locales and no time zones in a connector: the provider or the host knows them"],
-  [/\bBuffer\b/, "encode(), decode(), toBase64() and fromBase64() of #switchboard work on bytes"],
-];
-
 function told(host: Host, error: unknown): HostFailure {
   if (error instanceof Failure) {
     const detail = error.detail === undefined ? null : JSON.stringify(error.detail);
@@ -105,7 +99,7 @@ function told(host: Host, error: unknown): HostFailure {
     return { code, message, retryAfterMs: retryAfterMs === null ? null : Math.round(retryAfterMs), httpStatus, detail: detail ?? null };
   }
   const said = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  const help = error instanceof ReferenceError ? ABSENT.find(([name]) => name.test(error.message))?.[1] : undefined;
+  const help = helpFor(error);
   const stack = error instanceof Error ? (error.stack ?? "") : "";
   const fields = { stack, ...(help === undefined ? {} : { help }) };
   host.log("error", said, fields);

@@ -3,6 +3,7 @@
  * engine runs the connector's modules while it is built and keeps what they made, so none of the three is there outside of a call.
  */
 
+import { refuseLocales } from "./absent.ts";
 import type { Level } from "./context.ts";
 import { decode, encode } from "./utf8.ts";
 
@@ -23,6 +24,7 @@ export function install(surroundings: Surroundings, isRunning: () => boolean): v
     return surroundings.nowMs();
   };
   clock(nowMs);
+  refuseLocales();
   Math.random = () => {
     within("randomness");
     const bytes = surroundings.randomBytes(8);

@@ -6,11 +6,12 @@ import * as http from "switchboard:connector/http@1.0.0";
 import * as journal from "switchboard:connector/log@1.0.0";
 import * as progress from "switchboard:connector/progress@1.0.0";
 import * as random from "switchboard:connector/random@1.0.0";
+import * as zones from "switchboard:connector/time-zones@1.0.0";
 
 import type { Host, Level } from "./context.ts";
 import { dispatch, type HostRequest, type HostResponse } from "./dispatch.ts";
 import { install } from "./engine.ts";
-import { content, type Request, Response, type Segment, SendError } from "./http.ts";
+import { content, extraOf, type Request, Response, type Segment, SendError } from "./http.ts";
 import type { Connector, Surface, Verb } from "./surfaces.ts";
 import { decode, encode } from "./utf8.ts";
 
@@ -37,6 +38,11 @@ const host: Host = {
     }
   },
   nowMs: () => Number(clock.nowMs()),
+  instantMs: (local, zone) => converted(() => Number(zones.instant(local, zone))),
+  localTime(instantMs, zone) {
+    const { dateTime, offset } = converted(() => zones.local(instantMs, zone));
+    return { dateTime, offset };
+  },
   randomBytes: (length) => random.bytes(length),
   log(level: Level, message, fields) {
     journal.log(level, message, Object.entries(fields));
@@ -94,7 +100,7 @@ function outgoing(request: Request): http.Req {
     auth: request.auth ?? null,
     timeoutMs: request.timeoutMs ?? null,
     maxBytes: request.maxBytes ?? null,
-    extra: [],
+    extra: extraOf(request),
   };
 }
 
@@ -110,7 +116,7 @@ function header({ name, value }: http.Header): [string, string] {
 }
 
 function response(res: http.Res): Response {
-  return new Response(res.status, res.headers.map(header), res.body, res.truncated);
+  return new Response(res.status, res.headers.map(header), res.body, res.truncated, res.extra);
 }
 
 function asSendError({ code, message, retryAfterMs }: http.Err): SendError {
@@ -119,7 +125,22 @@ function asSendError({ code, message, retryAfterMs }: http.Err): SendError {
 
 /** What the host's interface has thrown: an error that carries an `Err`. */
 function sendError(error: unknown): unknown {
+  const err = errOf(error);
+  return err === undefined ? error : asSendError(err);
+}
+
+/** A time that cannot be converted is a `RangeError`, as in the functions of the language. */
+function converted<T>(convert: () => T): T {
+  try {
+    return convert();
+  } catch (error) {
+    const err = errOf(error);
+    throw err === undefined ? error : new RangeError(err.message);
+  }
+}
+
+function errOf(error: unknown): http.Err | undefined {
   const payload = typeof error === "object" && error !== null && "payload" in error ? error.payload : error;
   const isErr = typeof payload === "object" && payload !== null && "code" in payload && typeof payload.code === "string";
-  return isErr ? asSendError(payload as unknown as http.Err) : error;
+  return isErr ? (payload as unknown as http.Err) : undefined;
 }

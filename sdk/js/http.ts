@@ -24,6 +24,24 @@ export interface Request {
   timeoutMs?: number;
   /** Most bytes of the answer's body; the host has a limit of its own. */
   maxBytes?: number;
+  /** Units that the request uses of its bucket in `[limits]` of connector.toml, 1 to 1,000,000; 1 if it is left out. */
+  units?: number;
+  /**
+   * The host renews the token before it sends the request, as after a 401: for a provider that refused the token inside of another answer,
+   * such as in a part of a batch. Nothing is asked where the token was renewed meanwhile, and where it cannot be renewed the request goes as
+   * it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
+   */
+  renewed?: boolean;
+  /** Values for the host by name, at most 32 of together 4 KiB. It ignores names that it does not know. */
+  extra?: Readonly<Record<string, string>>;
+}
+
+/** The pairs for the host as they go out. */
+export function extraOf({ extra = {}, units, renewed }: Request): [string, string][] {
+  const pairs = Object.entries(extra);
+  if (units !== undefined) pairs.push(["units", String(units)]);
+  if (renewed === true) pairs.push(["credentials", "renewed"]);
+  return pairs;
 }
 
 /** The headers and the body of a request as they go out. */
@@ -45,12 +63,21 @@ export class Response {
   readonly body: Uint8Array;
   /** The body was longer than the limit, and is cut off. */
   readonly truncated: boolean;
+  /** Pairs of a name and a value from the host. */
+  readonly extra: readonly (readonly [string, string])[];
 
-  constructor(status: number, headers: readonly (readonly [string, string])[], body: Uint8Array | string, truncated = false) {
+  constructor(
+    status: number,
+    headers: readonly (readonly [string, string])[],
+    body: Uint8Array | string,
+    truncated = false,
+    extra: readonly (readonly [string, string])[] = [],
+  ) {
     this.status = status;
     this.headers = headers;
     this.body = typeof body === "string" ? encode(body) : body;
     this.truncated = truncated;
+    this.extra = extra;
   }
 
   /** The status is 2xx. */

@@ -2,7 +2,7 @@
 
 import type { Connector } from "./surfaces.ts";
 
-export { type Call, Context, type Host, type Level } from "./context.ts";
+export { type Call, Context, type Host, type Level, type LocalTime } from "./context.ts";
 export { type Circumstances, type Code, Failure } from "./failure.ts";
 export type * as Given from "./given.ts";
 export { type BlobInfo, type Request, Response, type Segment, SendError } from "./http.ts";

@@ -531,7 +531,7 @@ export interface Item {
    * other items (members of a group, the parent of a task), it names them so; the host finds out whose ids they are.
    */
   uid?: string | null;
-  /** Exceptions of a series: the series' `externalId`. */
+  /** Exceptions of a series: the `externalId` of the series' item, in this source or in another one of the collection. */
   seriesExternalId?: string | null;
   /** The normalized resource: `calendar::Event`, `calendar::Calendar`, ... */
   body?: unknown;

@@ -21,6 +21,7 @@ declare module "switchboard:connector/http@1.0.0" {
     headers: Header[];
     body: Uint8Array;
     truncated: boolean;
+    extra: [string, string][];
   }
   export interface Err {
     code: string;
@@ -61,4 +62,15 @@ declare module "switchboard:connector/blob@1.0.0" {
 
 declare module "switchboard:connector/progress@1.0.0" {
   export function reached(step: string): void;
+}
+
+declare module "switchboard:connector/time-zones@1.0.0" {
+  export interface LocalTime {
+    dateTime: string;
+    offset: string;
+  }
+  /** Throws an error whose `payload` is `{ code, message }`. */
+  export function instant(local: string, zone: string): number;
+  /** Throws an error whose `payload` is `{ code, message }`. */
+  export function local(instantMs: number, zone: string): LocalTime;
 }

@@ -70,6 +70,8 @@ impl World {
         for name in ["first", "second"] {
             world.add(name).await;
         }
+        // The account's other collections are known too: a list that lacks all that is known is read a second time.
+        assert!(world.is_listed().await);
         world
     }
 

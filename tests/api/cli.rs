@@ -352,7 +352,12 @@ async fn connectors_come_and_go_beside_a_running_server() {
     let at = ["--json", "--data-dir", server.data_dir()];
     let command = |arguments: &[&str]| printed(&[arguments, &at[..]].concat());
     let package = copy_of_sandbox_connector(server.dir.path(), "0.9.0");
-    let installed = command(&["connectors", "install", &package]);
+    // The name is that of a bundled connector.
+    let unasked =
+        switchboard(&["connectors", "install", &package]).args(at).output().expect("it can be started");
+    assert_eq!(unasked.status.code(), Some(3), "{}", String::from_utf8_lossy(&unasked.stderr));
+    assert!(String::from_utf8_lossy(&unasked.stderr).contains("help: choose another name"), "{unasked:?}");
+    let installed = command(&["connectors", "install", &package, "--replace-bundled"]);
     assert_eq!((&installed["name"], &installed["version"]), (&json!("sandbox"), &json!("0.9.0")));
     server.logged("connector in service");
     let package = copy_of_sandbox_connector(server.dir.path(), "0.9.1");

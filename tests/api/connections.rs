@@ -92,7 +92,8 @@ async fn refused_credentials_need_a_new_connection() {
     let api = server.client().await;
     let connection = api.connect_sandbox().await;
     let path = format!("/v1/connections/{}", connection["id"].as_str().expect("an id"));
-    api.post(format!("{path}/refresh"), json!({})).send().await.expect(200);
+    let refreshed = api.post(format!("{path}/refresh"), json!({})).send().await.expect(200);
+    assert_eq!((&refreshed["id"], &refreshed["warnings"]), (&connection["id"], &json!([])), "{refreshed:#}");
     let fault = json!({ "status": 401, "times": 10 });
     server.provider("alice").post("/sandbox/faults", fault).send().await.expect(201);
     api.post(format!("{path}/refresh"), json!({})).send().await.refused(409, "reauth_required");

@@ -35,8 +35,11 @@ async fn a_group() {
     sorted.sort_unstable();
     assert_eq!((&read["contactIds"], &read["memberCount"]), (&json!(sorted), &json!(3)));
     assert_ne!(read["etag"], group["etag"]);
-    let left = api.patch(path_of(&ids[0]), json!({ "groupIds": [] })).send().await.expect(200);
-    assert_eq!(left["groupIds"], json!([]));
+    let change = json!({ "groupIds": [], "metadata": { "left": "yes" } });
+    let left = api.patch(path_of(&ids[0]), change).send().await.expect(200);
+    assert_eq!((&left["groupIds"], &left["metadata"]), (&json!([]), &json!({ "left": "yes" })));
+    let read = api.get(path_of(&ids[0])).send().await.expect(200);
+    assert_eq!((&read["groupIds"], &read["etag"]), (&json!([]), &left["etag"]));
     let fewer =
         api.patch(&path, json!({ "contactIds": [ids[2]], "name": "Council" })).send().await.expect(200);
     assert_eq!((&fewer["name"], &fewer["contactIds"]), (&json!("Council"), &json!([ids[2]])));

@@ -1,6 +1,8 @@
 //! The API told by example; the tree is the one of `host/src/api/v1`. `contract` holds the promises that cut across.
 
 mod absence;
+mod backup;
+mod backup_files;
 mod calendars;
 mod cli;
 mod connections;
@@ -17,7 +19,9 @@ mod formats;
 mod jobs;
 mod kills;
 mod local_reads;
+mod log_output;
 mod oauth;
+mod outage;
 mod push;
 mod retention;
 mod sandbox_connector;

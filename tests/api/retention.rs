@@ -5,7 +5,7 @@ use base::tenant::Tenant;
 use futures::future::join_all;
 use harness::{Actor, TestServer, reconnected};
 use serde_json::{Value, json};
-use storage::items::{self, Item, Key};
+use storage::items::{self, Item, ItemKeys, Key};
 use storage::locked::ConnectionLock;
 use storage::sql::query;
 use storage::{api_keys, jobs, mail};
@@ -45,7 +45,7 @@ async fn multiply(server: &TestServer, id: &str, copies: usize) -> Vec<String> {
                 let copy = Item { external_id: id.clone(), source_id: id.clone(), id, ..item.clone() };
                 let copy = items::insert(tx, &lock, copy).await?;
                 let key = Key { name: "email", value: format!("{}@example.test", copy.id) };
-                items::set_keys(tx, &tenant, &copy, &[key]).await?;
+                items::set_keys(tx, &tenant, &[ItemKeys { item: &copy, keys: &[key] }]).await?;
                 notes.push(NewLogEntry {
                     connection_id: Some(copy.connection_id.clone()),
                     account_ids: None,
@@ -352,17 +352,14 @@ async fn empty_threads_are_forgotten() {
     let made = server.app.db.write(move |tx| {
         Box::pin(async move {
             for id in ["thr_empty", "thr_revived"] {
-                let thread = mail::Thread {
-                    id: id.into(),
-                    connection_id: connection.clone(),
-                    external_id: None,
-                    merged_into: None,
-                    created_at: now,
-                };
-                mail::new_thread(tx, &tenant, &thread, now).await?;
+                let thread =
+                    mail::NewThread { id: id.into(), external_id: None, created_at: now, latest_at: now };
+                mail::insert_threads(tx, &tenant, &connection, &[thread]).await?;
                 let refs: Vec<String> = (0..STEP + 10).map(|n| format!("{id}-{n}")).collect();
-                mail::name_thread(tx, &connection, &refs, id).await?;
-                mail::set_latest(tx, id, now).await?;
+                let names: Vec<_> =
+                    refs.iter().map(|name| mail::ThreadName { name, thread_id: id }).collect();
+                mail::name_threads(tx, &connection, &names).await?;
+                mail::set_latest(tx, &[id], now).await?;
             }
             Ok::<_, anyhow::Error>(())
         })

@@ -1,4 +1,4 @@
-//! The conformance kit on a connector that comes with the host: the one to the sandbox provider, which has every surface.
+//! The conformance kit on connectors that come with the host: the one to the sandbox provider, which has every surface, and the one to Google.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -30,23 +30,38 @@ async fn provider() -> SocketAddr {
     address
 }
 
-/// A project whose component is built already: the bundled connector.
-fn write_project(folder: &Path, provider: SocketAddr) {
-    let bundled = harness::bundle().join("sandbox");
+/// Has the account's main calendar keep each changed instance of a series as a record of its own.
+async fn keep_exceptions_apart(provider: SocketAddr) {
+    let client = reqwest::Client::builder().no_proxy().build().unwrap();
+    let calendars = format!("http://{provider}/sandbox/v1/calendars");
+    let listed = client.get(&calendars).bearer_auth(TOKEN).send().await.unwrap().text().await.unwrap();
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let main = listed["calendars"].as_array().unwrap().iter().find(|calendar| calendar["main"] == true);
+    let main = format!("{calendars}/{}", main.unwrap()["id"].as_str().unwrap());
+    let changed = client.patch(main).bearer_auth(TOKEN).body("{\"apart\":true}").send().await;
+    assert!(changed.unwrap().status().is_success());
+}
+
+/// The lines below `[test]` of a project against the sandbox provider.
+fn against(provider: SocketAddr) -> String {
+    format!(
+        "provider = {{ url = \"http://{provider}\", token = \"{TOKEN}\" }}\n\
+         settings = {{ serverUrl = \"http://{provider}/sandbox\" }}\n"
+    )
+}
+
+/// A project whose component is built already, the bundled connector of this name, with these lines below `[test]`.
+fn write_project(folder: &Path, connector: &str, test: &str) {
+    let bundled = harness::bundle().join(connector);
     assert!(bundled.is_dir(), "no connector in {}: run `cargo xtask connectors`", bundled.display());
-    let built = folder.join("build/sandbox");
+    let built = folder.join("build").join(connector);
     fs::create_dir_all(&built).unwrap();
-    fs::copy(bundled.join("sandbox.wasm"), built.join("sandbox.wasm")).unwrap();
+    let component = format!("{connector}.wasm");
+    fs::copy(bundled.join(&component), built.join(&component)).unwrap();
     for to in [built.as_path(), folder] {
         fs::copy(bundled.join("connector.toml"), to.join("connector.toml")).unwrap();
     }
-    let project = format!(
-        "lang = \"rust\"\n\
-         [test]\n\
-         provider = {{ url = \"http://{provider}\", token = \"{TOKEN}\" }}\n\
-         settings = {{ serverUrl = \"http://{provider}/sandbox\" }}\n"
-    );
-    fs::write(folder.join("project.toml"), project).unwrap();
+    fs::write(folder.join("project.toml"), format!("lang = \"rust\"\n[test]\n{test}")).unwrap();
 }
 
 /// One line for each case with this verdict.
@@ -58,7 +73,7 @@ fn told(cases: &[Value], verdict: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sandbox_connector_passes() {
     let (provider, dir) = (provider().await, tempfile::tempdir().unwrap());
-    write_project(dir.path(), provider);
+    write_project(dir.path(), "sandbox", &against(provider));
     let folder = dir.path().to_owned();
     let tested = tokio::task::spawn_blocking(move || {
         switchboard(&folder, &["connector", "test", "--no-build", "--json"])
@@ -73,4 +88,50 @@ async fn the_sandbox_connector_passes() {
         let passed = cases.iter().filter(|case| case["group"] == surface && case["verdict"] == "passed");
         assert!(passed.count() >= 18, "of {surface} too few cases say anything");
     }
+}
+
+/// The cases of series, in a calendar whose exceptions are sources of their own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_sandbox_connector_passes_with_exceptions_apart() {
+    let (provider, dir) = (provider().await, tempfile::tempdir().unwrap());
+    keep_exceptions_apart(provider).await;
+    write_project(dir.path(), "sandbox", &against(provider));
+    let folder = dir.path().to_owned();
+    let tested = tokio::task::spawn_blocking(move || {
+        switchboard(&folder, &["connector", "test", "--no-build", "--json", "--case", "K2,K3,K9,K10"])
+    });
+    let report = tested.await.unwrap().json();
+    let cases = report["cases"].as_array().unwrap();
+    assert_eq!(told(cases, "passed").len(), 4, "{report:#}");
+}
+
+/// The connector to Google, with the fake of `tests/fakes` in Google's place: an account whose calendar is empty in the beginning.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_google_connector_passes() {
+    const USER: &str = "alice@example.com";
+    let Some(google) = fakes::Google::start_or_skip().await else { return };
+    let token = google.with(|state| {
+        state.add_user(USER, "Alice Example", "Europe/Berlin");
+        let scopes =
+            ["calendar", "userinfo.email"].map(|name| format!("https://www.googleapis.com/auth/{name}"));
+        let now = state.clock.now_ms();
+        state.authority.issue(USER, &scopes.each_ref().map(String::as_str), now)
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let test = format!("provider = {{ url = \"{}\", token = \"{token}\" }}\n", google.url());
+    write_project(dir.path(), "google", &test);
+    let folder = dir.path().to_owned();
+    let tested = tokio::task::spawn_blocking(move || {
+        switchboard(&folder, &["connector", "test", "--no-build", "--json"])
+    });
+    let tested = tested.await.unwrap();
+    let report = tested.json();
+    let cases = report["cases"].as_array().unwrap();
+    println!("{}\nnot applicable:\n{}", tested.stderr, told(cases, "notApplicable").join("\n"));
+    let failed = told(cases, "failed");
+    assert!(failed.is_empty(), "{} of {} cases failed:\n{}", failed.len(), cases.len(), failed.join("\n"));
+    let passed = cases.iter().filter(|case| case["group"] == "calendar" && case["verdict"] == "passed");
+    assert!(passed.count() >= 25, "too few cases say anything");
+    let violations = google.violations();
+    assert!(violations.is_empty(), "{violations:#?}");
 }

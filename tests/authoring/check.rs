@@ -23,7 +23,7 @@ fn built_parts() -> (String, Vec<u8>) {
 }
 
 /// The smallest connector: it exports the calendar, and imports types at the most.
-fn smallest() -> Vec<u8> {
+pub fn smallest() -> Vec<u8> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let read = |name: &str| fs::read_to_string(here.join("conformance/guests").join(name)).unwrap();
     let text = read("noop.wat").replace(";;prelude", &read("prelude.wat"));
@@ -36,7 +36,7 @@ fn smallest() -> Vec<u8> {
 }
 
 /// A manifest for it; `more` is appended.
-fn smallest_manifest(more: &str) -> String {
+pub fn smallest_manifest(more: &str) -> String {
     format!(
         "name = \"notes\"\nversion = \"0.1.0\"\ntitle = \"Notes\"\nsurfaces = [\"calendar@1.0.0\"]\n{more}"
     )
@@ -155,8 +155,21 @@ fn a_wrong_manifest_is_refused() {
         (
             "name = \"notes\"",
             "name = \"notes\"\nhosts = 3",
-            "line 3: invalid type: integer `3`",
+            "line 3: hosts must be a list; got 3",
             "change that line",
+        ),
+        (
+            "[\"bearer\"]",
+            "[\"token\"]",
+            "auth.kinds: \"token\" is not known; use \"basic\", \"bearer\" or \"oauth\"",
+            "change that line",
+        ),
+        ("title = \"Notes\"", "title = \"a\\u001B[2Jb\"", "title: the character U+001B", "change the value"),
+        (
+            "title = \"Notes\"",
+            "title = \"a\u{1b}[2Jb\"",
+            "line 4: the character U+001B",
+            "write the line again",
         ),
         (
             "[\"serverUrl\"]",

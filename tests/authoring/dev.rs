@@ -11,6 +11,7 @@ use reqwest::Client;
 use serde_json::Value;
 
 use crate::project::{Notes, command};
+use crate::providers::{Behaviour, FakeProvider, name_host};
 
 /// For a build from nothing on a machine that has other things to do.
 const PATIENCE: Duration = Duration::from_secs(300);
@@ -119,7 +120,7 @@ async fn the_host_follows_what_the_author_writes() {
     // What does not build changes nothing.
     replace(&notes, "src/paper.rs", "\"it was read\"", "\"it was read");
     dev.line("build failed");
-    dev.line("help: mend what cargo says above");
+    dev.line("help: fix what cargo says above");
     assert_eq!(dev.get(&call).await.0, 200);
 
     // A panic is shown with the author's function, file and line.
@@ -166,7 +167,7 @@ async fn a_connector_in_typescript_is_followed_too() {
 
     replace(&notes, "src/paper.ts", "console.log(\"it was read\")", "console.log(it.was.read)");
     dev.line("Cannot find name 'it'");
-    dev.line("help: mend what tsc says above");
+    dev.line("help: fix what tsc says above");
     assert_eq!(dev.get(&call).await.0, 200);
 
     let nobody = "(undefined as unknown as Source).items";
@@ -178,4 +179,24 @@ async fn a_connector_in_typescript_is_followed_too() {
     let line = 1 + notes.read("src/paper.ts").lines().position(|line| line.contains(nobody)).unwrap();
     dev.line(&format!("at listSource (src/paper.ts:{line})"));
     dev.line("✗ tasks.fetch lists.list  internal");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fake_plays_the_hosts_of_the_manifest() {
+    let provider = FakeProvider::start(Behaviour::default()).await;
+    let notes = Notes::new("fixed-host");
+    name_host(&notes, "connector.toml");
+    let project = format!(
+        "lang = \"rust\"\n[test]\nprovider = {{ url = \"{}\", token = \"paper-ann\" }}\nsettings = {{ serverUrl = \"https://api.paper.test\" }}\n",
+        provider.url
+    );
+    notes.write("project.toml", &project);
+    let paper = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut dev = Dev::start(&notes, paper);
+    tokio::task::block_in_place(|| dev.line("==> connection conn_"));
+    let call = tokio::task::block_in_place(|| dev.curl());
+    let (status, listed) = dev.get(&call).await;
+    assert!(status == 200 && !listed["data"].as_array().unwrap().is_empty(), "{listed:#}");
+    let hosts = provider.hosts();
+    assert!(hosts.len() > 1 && hosts.iter().all(|host| host == "api.paper.test"), "{hosts:?}");
 }

@@ -36,7 +36,7 @@ fn the_template_in_typescript_passes_the_kit() {
     assert!(notes.said.starts_with("created typed/ (typescript): 10 files"), "{}", notes.said);
     let tested = notes.run(&["connector", "test"]);
     assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
-    assert!(tested.stdout.contains("40 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
     npm_test(notes);
     // The tools are there: a second build asks nothing of a registry.
     let again = notes.run(&["connector", "build", "--json"]);
@@ -58,7 +58,7 @@ fn the_template_in_javascript_passes_the_kit() {
     let notes = Notes::written_in("javascript", "plain");
     let tested = notes.run(&["connector", "test"]);
     assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
-    assert!(tested.stdout.contains("40 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
     npm_test(&notes);
 }
 
@@ -81,6 +81,69 @@ fn time_and_randomness_are_the_hosts_and_numbers_are_numbers() {
     );
     let expected = r#"{\"clock\":true,\"zone\":0,\"text\":\"1970-01-01T00:00:10.000Z\",\"random\":true,\"numbers\":[\"number\",\"number\",\"number\"],\"blob\":[70000,1,null],\"text8\":\"é𝄞\",\"absent\":[\"undefined\",\"undefined\",\"undefined\",\"undefined\",\"undefined\"]}"#;
     assert!(ended.stdout.contains(expected), "{}\n{}", ended.stdout, ended.stderr);
+}
+
+/// The engine has no locales and no zones: it would answer in UTC, a day off.
+#[test]
+fn functions_of_locales_say_what_to_write_and_the_host_converts_times() {
+    let ended = throwing(
+        "zones",
+        "const attempt = (get) => { try { return get(); } catch (error) { return error.name + ': ' + error.message; } };
+  throw new Error(JSON.stringify({
+    summer: context.instant('2026-05-01T09:00', 'Europe/Berlin'),
+    windows: context.instant('2026-05-01', 'Tokyo Standard Time'),
+    gap: context.instant('2026-03-29T02:30', 'Europe/Berlin'),
+    twice: context.instant('2026-10-25T02:30', 'Europe/Berlin'),
+    back: context.localTime('2026-05-01T07:00:00Z', 'Asia/Tokyo'),
+    before: context.localTime('1969-12-31T23:59:59.5Z', 'America/New_York'),
+    zone: attempt(() => context.instant('2026-05-01T09:00', 'Mars/Olympus')),
+    local: attempt(() => context.instant('2026-05-01T09:00Z', 'UTC')),
+    instant: attempt(() => context.localTime('2026-05-01T09:00', 'UTC')),
+    plain: 'i'.toLocaleUpperCase() + 'I'.toLocaleLowerCase(),
+  }));",
+    );
+    let expected = [
+        r#"\"summer\":\"2026-05-01T07:00:00.000Z\""#,
+        r#"\"windows\":\"2026-04-30T15:00:00.000Z\""#,
+        r#"\"gap\":\"2026-03-29T01:30:00.000Z\""#,
+        r#"\"twice\":\"2026-10-25T00:30:00.000Z\""#,
+        r#"\"back\":{\"dateTime\":\"2026-05-01T16:00:00\",\"offset\":\"+09:00\"}"#,
+        r#"\"before\":{\"dateTime\":\"1969-12-31T18:59:59.500\",\"offset\":\"-05:00\"}"#,
+        "RangeError: ",
+        "Mars/Olympus",
+        "is not a local time",
+        "is no instant",
+        r#"\"plain\":\"Ii\""#,
+    ];
+    for part in expected {
+        assert!(ended.stdout.contains(part), "{part}\n{}\n{}", ended.stdout, ended.stderr);
+    }
+
+    let ended = throwing(
+        "locales",
+        "const given = [
+    () => new Date(0).toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' }),
+    () => new Date(0).toLocaleDateString(),
+    () => new Date(0).toLocaleTimeString(),
+    () => (1234.5).toLocaleString('de'),
+    () => 12n.toLocaleString(),
+    () => [1].toLocaleString(),
+    () => new Float64Array(1).toLocaleString(),
+    () => 'a'.localeCompare('b'),
+    () => 'i'.toLocaleUpperCase('tr'),
+    () => 'I'.toLocaleLowerCase('tr'),
+  ].filter((use) => { try { use(); return true; } catch (error) { return !error.help || !error.message.includes(error.help); } });
+  if (given.length > 0) throw new Error('answered: ' + given.map(String).join());
+  return new Date(0).toLocaleString('sv-SE', { timeZone: 'Asia/Tokyo' });",
+    );
+    assert_eq!(ended.code, Some(3), "{}\n{}", ended.stdout, ended.stderr);
+    assert!(
+        ended.stdout.contains("Date.prototype.toLocaleString is not available in a connector: toISOString()"),
+        "{}",
+        ended.stdout
+    );
+    assert!(!ended.stdout.contains("answered:"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("at mistake (src/connector.js:"), "{}", ended.stdout);
 }
 
 #[test]
@@ -112,11 +175,29 @@ fn what_cannot_be_built_says_where() {
         ended.stderr
     );
     assert!(
-        ended.stderr.contains("error: the connector was not built\nhelp: mend what tsc says above"),
+        ended.stderr.contains("error: the connector was not built\nhelp: fix what tsc says above"),
         "{}",
         ended.stderr
     );
     assert!(!notes.folder().join("build").exists());
+
+    // Names that other engines have: the type checker says what to write, and nothing of packages to install.
+    notes.write(
+        "src/connector.ts",
+        &format!("{source}\nexport const wrong = [fetch(\"x\"), new URL(\"x\"), setTimeout(() => {{}}, 1), Buffer.from(\"x\")];\n"),
+    );
+    let ended = notes.run(&["connector", "build"]);
+    assert_eq!(ended.code, Some(1));
+    let advice = [
+        "a connector sends requests with context.send()",
+        "url() of #switchboard makes addresses",
+        "a connector does not wait: the host calls it again",
+        "encode(), decode(), toBase64() and fromBase64() of #switchboard work on bytes",
+    ];
+    for part in advice {
+        assert!(ended.stderr.contains(part), "{part}\n{}", ended.stderr);
+    }
+    assert!(!ended.stderr.contains("npm i"), "{}", ended.stderr);
 
     // Nothing of the host is there while the engine's state is made.
     notes.write(
@@ -126,6 +207,27 @@ fn what_cannot_be_built_says_where() {
     let ended = notes.run(&["connector", "build"]);
     assert_eq!(ended.code, Some(1));
     assert!(ended.stderr.contains("the time is not there while the connector is built"), "{}", ended.stderr);
+}
+
+/// The type checker and the engine give the same advice on the same names.
+#[test]
+fn the_types_and_the_engine_say_the_same_of_what_is_missing() {
+    let sdk = Path::new(env!("CARGO_MANIFEST_DIR")).join("../sdk/js");
+    let types = fs::read_to_string(sdk.join("globals.d.ts")).unwrap();
+    let engine = fs::read_to_string(sdk.join("absent.ts")).unwrap();
+    let mut count = 0;
+    for line in types.lines() {
+        let Some((name, advice)) =
+            line.strip_prefix("declare var ").and_then(|rest| rest.split_once(": NotInConnectors<"))
+        else {
+            continue;
+        };
+        let advice = advice.trim_end_matches(">;");
+        let told = engine.lines().any(|entry| entry.contains(name) && entry.contains(advice));
+        assert!(told, "{name}: {advice}");
+        count += 1;
+    }
+    assert!(count >= 10, "{count}");
 }
 
 /// The operations of the SDK in Rust and of the one in TypeScript are the same, under the same names.

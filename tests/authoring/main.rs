@@ -6,9 +6,11 @@
 mod bundled;
 mod check;
 mod dev;
+mod install;
 mod javascript;
 mod packages;
 mod project;
+mod providers;
 mod recordings;
 mod stranger;
 mod tutorial;

@@ -5,7 +5,7 @@ use crate::project::{Ended, Notes, built};
 const RECORDED: &str = "lang = \"rust\"\n[test]\nprovider = \"recorded\"\n";
 
 /// A project of its own with the component of the one that is built already.
-fn project() -> Notes {
+pub fn project() -> Notes {
     let notes = Notes::new("notes");
     let (from, to) = (built().folder().join("build/notes"), notes.folder().join("build/notes"));
     std::fs::create_dir_all(&to).unwrap();
@@ -36,10 +36,14 @@ fn assert_fails(ended: &Ended, said: &str, help: &str) {
 fn replay_is_strict() {
     let notes = project();
     notes.write("project.toml", RECORDED);
-    assert_fails(&test(&notes), "recordings/ has none for 40 of 40 cases", "switchboard connector record");
+    assert_fails(
+        &test(&notes),
+        "recordings/ has no answers for 48 of 48 cases",
+        "switchboard connector record",
+    );
 
     let recorded = record(&notes).ok();
-    assert!(recorded.starts_with("recorded 40 cases, "), "{recorded}");
+    assert!(recorded.starts_with("recorded 48 cases, "), "{recorded}");
     assert!(recorded.ends_with(", 1 address replaced; replayed equal twice → recordings/\n"), "{recorded}");
     let (lifecycle, tasks) = (notes.read("recordings/lifecycle.jsonl"), notes.read("recordings/tasks.jsonl"));
     let all = format!("{lifecycle}{tasks}");
@@ -52,7 +56,7 @@ fn replay_is_strict() {
     );
 
     let tested = test(&notes).ok();
-    assert!(tested.contains("40 passed, 0 failed, 0 not applicable"), "{tested}");
+    assert!(tested.contains("48 passed, 0 failed, 0 not applicable"), "{tested}");
     for case in ["X2", "P2,W7"] {
         notes.run(&["connector", "test", "--no-build", "--case", case]).ok();
     }
@@ -65,19 +69,19 @@ fn replay_is_strict() {
     notes.write("recordings/tasks.jsonl", &tasks.replacen("swkit-W4-first", "swkit-W4-other", 1));
     let changed = test(&notes);
     assert_eq!(changed.code, Some(3), "{}", changed.stderr);
-    assert!(changed.stdout.contains("39 passed, 1 failed"), "{}", changed.stdout);
+    assert!(changed.stdout.contains("47 passed, 1 failed"), "{}", changed.stdout);
     assert!(
-        changed.stdout.contains("is not in the recording of case W4; the nearest there:"),
+        changed.stdout.contains("is not in the recording of case W4; the closest recorded requests:"),
         "{}",
         changed.stdout
     );
     let difference = "in its body /title is \"swkit-W4-other\", not \"swkit-W4-first\"";
     assert!(changed.stdout.contains(difference), "{}", changed.stdout);
 
-    let (before, case) = tasks.split_once("{\"at\":\"2026-01-01T18:00:00Z\",\"case\":\"W3\"").unwrap();
+    let (before, case) = tasks.split_once("{\"at\":\"2026-01-01T23:00:00Z\",\"case\":\"W3\"").unwrap();
     let (_, after) = case.split_once("{\"at\"").unwrap();
     notes.write("recordings/tasks.jsonl", &format!("{before}{{\"at\"{after}"));
-    assert_fails(&test(&notes), "recordings/ has none for 1 of 40 cases", "[test] provider = ");
+    assert_fails(&test(&notes), "recordings/ has no answers for 1 of 48 cases", "[test] provider = ");
 
     notes.write("recordings/tasks.jsonl", &format!("cut\n{tasks}"));
     assert_fails(&test(&notes), "recordings/tasks.jsonl, line 1: expected value", "connector record");
@@ -101,7 +105,7 @@ fn recording_that_differs_is_not_saved() {
     let recorded = record(&notes);
     assert_fails(
         &recorded,
-        "what was recorded does not replay, and is not saved; case D1: ",
+        "the recording was not saved, because it does not replay: case D1: ",
         "[record] keep = ",
     );
     assert!(recorded.stderr.contains("GET https://paper.test/v1/me?length="), "{}", recorded.stderr);

@@ -6,6 +6,7 @@ import test from "node:test";
 import { Context, decode, encode, Failure, fromBase64, Response, SendError, toBase64, url } from "#switchboard";
 import { Recorded } from "#switchboard/testing";
 import { dispatch } from "../vendor/switchboard/dispatch.ts";
+import { extraOf } from "../vendor/switchboard/http.ts";
 
 /** Repeatable: SplitMix32. */
 function numbers(seed: number): () => number {
@@ -89,6 +90,28 @@ test("a call reaches its method, and its answer the host", () => {
   });
   const answer = dispatch({ tasks: { getTask } }, new Recorded(), ["tasks", "fetch"], request);
   assert.deepEqual(answer, { body: '{"sources":[{"externalId":"s-x-9"}]}', cursor: null, more: false, extra: [] });
+  const extra: [string, string][] = [["attempt", "3"], ["unknown", "x"], ["attempt", "9"]];
+  const tellAttempt = (context: Context): { sources: [] } => {
+    context.addResponseExtra("seen", `${context.attempt} ${context.requestExtra("unknown")} ${context.requestExtra("missing")}`);
+    return { sources: [] };
+  };
+  const told = dispatch({ tasks: { getTask: tellAttempt } }, new Recorded(), ["tasks", "fetch"], { ...request, extra });
+  assert.deepEqual(told.extra, [["seen", "3 x undefined"]]);
+  for (const value of ["", "0", "many", "-1"]) assert.equal(new Context(new Recorded(), { extra: [["attempt", value]] }).attempt, 1);
+  assert.equal(new Context(new Recorded()).attempt, 1);
+});
+
+test("a wait that is noted and wishes of a request are pairs for the host", () => {
+  const context = new Context(new Recorded());
+  context.addResponseExtra("else", "1");
+  context.noteWait(2_000);
+  assert.deepEqual(context.responseExtra, [["else", "1"], ["wait-ms", "2000"]]);
+  context.noteWait(9_000, "mail");
+  context.noteWait(3_000);
+  assert.deepEqual(context.responseExtra, [["else", "1"], ["wait-ms", "9000"], ["bucket", "mail"]]);
+  assert.deepEqual(extraOf({ url: "https://a.test/" }), []);
+  const pairs = extraOf({ url: "https://a.test/", units: 250, renewed: true, extra: { other: "x" } });
+  assert.deepEqual(pairs, [["other", "x"], ["units", "250"], ["credentials", "renewed"]]);
 });
 
 test("what a connector throws becomes a failure, and the author hears of it", () => {
@@ -122,4 +145,27 @@ test("a request that has no answer is a failure of its kind", () => {
     throw new SendError("unavailable", "the provider cannot be reached", 5);
   };
   assert.throws(() => new Context(host).send({ url: "https://x.test/" }), { code: "unavailable", retryAfterMs: 5 });
+});
+
+test("times are converted as the host does it", () => {
+  const context = new Context(new Recorded());
+  for (const [local, zone, instant] of [
+    ["2026-05-01T09:00", "Europe/Berlin", "2026-05-01T07:00:00.000Z"],
+    ["2026-05-01", "Asia/Tokyo", "2026-04-30T15:00:00.000Z"],
+    ["2026-03-29T02:30", "Europe/Berlin", "2026-03-29T01:30:00.000Z"],
+    ["2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30:00.000Z"],
+    ["2026-10-25T12:30:10.5", "Europe/Berlin", "2026-10-25T11:30:10.500Z"],
+    ["2026-10-24T22:30", "Europe/Berlin", "2026-10-24T20:30:00.000Z"],
+    ["2026-03-29T12:30", "Europe/Berlin", "2026-03-29T10:30:00.000Z"],
+    ["2026-11-01T01:30", "America/New_York", "2026-11-01T05:30:00.000Z"],
+    ["2026-03-08T02:15", "America/New_York", "2026-03-08T07:15:00.000Z"],
+    ["2011-12-30T09:00", "Pacific/Apia", "2011-12-30T19:00:00.000Z"],
+  ] as const) assert.equal(context.instant(local, zone), instant, `${local} ${zone}`);
+  assert.deepEqual(context.localTime("2026-05-01T07:00:00Z", "Asia/Kolkata"), { dateTime: "2026-05-01T12:30:00", offset: "+05:30" });
+  assert.deepEqual(context.localTime("2026-05-01T07:00:00.250+02:00", "America/St_Johns"), { dateTime: "2026-05-01T02:30:00.250", offset: "-02:30" });
+  assert.deepEqual(context.localTime("2026-05-01T07:00:00Z", "UTC"), { dateTime: "2026-05-01T07:00:00", offset: "+00:00" });
+  assert.throws(() => context.instant("2026-05-01T09:00", "Mars/Olympus"), /Mars\/Olympus/);
+  assert.throws(() => context.localTime("2026-05-01T09:00Z", "Mars/Olympus"), /Mars\/Olympus/);
+  for (const t of ["2026-05-01T09:00Z", "2026-05-01T09:00+02:00", "x", "", "2026-13-01", "2026-02-31T09:00"]) assert.throws(() => context.instant(t, "UTC"), RangeError, t);
+  assert.throws(() => context.localTime("2026-05-01T09:00", "UTC"), RangeError);
 });

@@ -12,7 +12,7 @@ fn four_commands_in_an_empty_folder() {
 
     let tested = notes.run(&["connector", "test", "--no-build"]);
     assert_eq!(tested.code, Some(0), "{}\n{}", tested.stdout, tested.stderr);
-    assert!(tested.stdout.contains("40 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
+    assert!(tested.stdout.contains("48 passed, 0 failed, 0 not applicable"), "{}", tested.stdout);
     assert!(tested.stderr.contains("==> install: compiled in"), "{}", tested.stderr);
     let report: Value = serde_json::from_str(&notes.read("build/report.json")).unwrap();
     assert_eq!((&report["connector"], &report["version"]), (&json!("notes"), &json!("0.1.0")));
@@ -20,9 +20,9 @@ fn four_commands_in_an_empty_folder() {
     assert!(
         notes
             .read("build/report.xml")
-            .starts_with("<testsuite name=\"notes 0.1.0\" tests=\"40\" failures=\"0\"")
+            .starts_with("<testsuite name=\"notes 0.1.0\" tests=\"48\" failures=\"0\"")
     );
-    assert_eq!(report["cases"].as_array().map(Vec::len), Some(40));
+    assert_eq!(report["cases"].as_array().map(Vec::len), Some(48));
 
     let written = notes.run(&["connector", "wit"]).ok();
     assert!(written.lines().any(|path| path == "wit/world.wit"), "{written}");
@@ -88,5 +88,13 @@ fn what_cannot_be_done_is_told_with_what_to_do() {
 fn a_case_that_does_not_exist_is_refused() {
     let ended = built().run(&["connector", "test", "--no-build", "--case", "Z9"]);
     assert_eq!(ended.code, Some(1));
-    assert!(ended.stderr.contains("there is no case \"Z9\"; there are D1, D2, D3"), "{}", ended.stderr);
+    let listed = "error: there is no case \"Z9\"\nhelp: the cases for this connector are:\n  any connector: D1, D2, S1\n  tasks: D3, P1, P2";
+    assert!(ended.stderr.contains(listed), "{}", ended.stderr);
+    assert!(!ended.stderr.contains("calendar"), "only the surfaces of the manifest: {}", ended.stderr);
+    let ended = built().run(&["connector", "test", "--no-build", "--case", "tasks.p1"]);
+    assert!(
+        ended.stderr.contains("\nhelp: did you mean P1? The cases for this connector are:\n"),
+        "{}",
+        ended.stderr
+    );
 }

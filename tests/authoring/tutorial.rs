@@ -223,23 +223,6 @@ fn links_and_anchors_exist() {
     assert!(files.len() > 1 && broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
-/// The page of the kit has a heading for each case: the help of a failed case leads there.
-#[test]
-fn each_case_has_its_heading() {
-    let page = fs::read_to_string(pages().join("kit.md")).unwrap();
-    let anchors = anchors(&page);
-    let ended = built().run(&["connector", "test", "--no-build", "--case", "none"]);
-    let (_, ids) = ended.stderr.split_once("there are ").unwrap();
-    let missing: Vec<&str> =
-        ids.lines().next().unwrap().split(", ").filter(|id| !anchors.contains(&common(id))).collect();
-    assert!(missing.is_empty(), "docs/connectors/kit.md has no heading for {missing:?}");
-}
-
-/// The anchor of a case: `calendar.P1` is P1 for events.
-fn common(id: &str) -> String {
-    id.rsplit('.').next().unwrap_or(id).to_lowercase()
-}
-
 #[test]
 fn an_ellipsis_is_any_text() {
     let matches = |expected: &str, text: &str| {

@@ -1,6 +1,6 @@
 //! Every connector that comes with the host, in the real sandbox: the promises that all of them make.
 
-use runtime::{Blame, Code, Limits, Runtime};
+use runtime::{Blame, Code, Limits, Runtime, Surface};
 
 use crate::world::{World, call};
 
@@ -17,7 +17,9 @@ async fn each_bundled_connector_loads_and_refuses_what_it_does_not_know() {
     assert!(!runtime.list().is_empty());
     for connector in runtime.list() {
         for surface in &connector.surfaces {
-            for verb in surface.verbs() {
+            // A check of a connector with hosts of its own would ask its provider.
+            let asks_provider = *surface == Surface::Lifecycle && !connector.manifest.hosts.is_empty();
+            for verb in surface.verbs().iter().filter(|_| !asks_provider) {
                 let mut call = call(&connector.manifest.name);
                 (call.surface, call.verb, call.op) = (*surface, *verb, "no.such.operation".to_owned());
                 call.body = r#"{"connection":{},"args":{}}"#.to_owned();

@@ -2,6 +2,7 @@
 
 mod bundled;
 mod discovery;
+mod extra;
 mod hostile;
 mod install;
 mod languages;

@@ -188,6 +188,8 @@ pub fn call(connector: &str) -> Call {
             background: false,
             settings: serde_json::Map::new(),
             credentials: Arc::new(NoCredentials),
+            origins: Arc::default(),
+            limits: None,
             progress: None,
             seed: None,
             timeout_ms: None,

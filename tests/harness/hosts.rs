@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use base::clock::Entropy;
+use base::clock::{Clock, Entropy};
 use storage::wakes::JobClass;
 use switchboard::app::App;
 use switchboard::app::config::Config;
@@ -24,7 +24,7 @@ use crate::share_compiled_code;
 const VARIABLE: &str = "SWITCHBOARD_TEST_HOSTS";
 
 /// Tests, by the beginning of their names, that run on one host, each with the reason.
-const ON_ONE_HOST: [(&str, &str); 11] = [
+const ON_ONE_HOST: [(&str, &str); 15] = [
     (
         "contract::cors::a_refused_page_reads_why",
         "the budgets of keys and addresses are each host's own (`api::access::rate_limit`)",
@@ -42,7 +42,15 @@ const ON_ONE_HOST: [(&str, &str); 11] = [
         "the budgets of keys and addresses are each host's own (`api::access::rate_limit`)",
     ),
     (
+        "contract::noted_waits::",
+        "it installs a connector in the first host's store, which is on that host's disk",
+    ),
+    (
         "contract::odd_items::",
+        "it installs a connector in the first host's store, which is on that host's disk",
+    ),
+    (
+        "contract::page_parts::",
         "it installs a connector in the first host's store, which is on that host's disk",
     ),
     (
@@ -62,6 +70,11 @@ const ON_ONE_HOST: [(&str, &str); 11] = [
         "webhooks::delivery::a_new_event_wakes_its_deliveries_without_a_job",
         "events of the second host reach the first by the job of the fan-out, which the test leaves out",
     ),
+    (
+        "contract::second_reading::",
+        "it installs a connector in the first host's store, which is on that host's disk",
+    ),
+    ("contract::statements", "it counts statements, which each host does for itself (`app::metrics`)"),
     ("usage::", "it looks at the budget of a key, which is each host's own (`api::access::rate_limit`)"),
 ];
 
@@ -90,13 +103,13 @@ pub fn are_wanted() -> bool {
     is_two && !ON_ONE_HOST.iter().any(|(name, _)| test.starts_with(name))
 }
 
-/// One more host on the database of `first`, with a data directory of its own. Its address is the first one's: there is the sandbox
-/// provider, and there the links in answers lead.
-pub async fn another(first: &App) -> (App, TempDir) {
+/// One more host on the database of `first`, with this clock and a data directory of its own. Its address is the first one's: there is the
+/// sandbox provider, and there the links in answers lead.
+pub async fn another(first: &App, clock: Clock) -> (App, TempDir) {
     let data = tempfile::tempdir().expect("a data directory");
     share_compiled_code(data.path());
     let config = Config { data_dir: data.path().to_owned(), ..first.config.clone() };
-    let app = App::start(config, first.clock.clone(), Entropy::system()).await.expect("the host starts");
+    let app = App::start(config, clock, Entropy::system()).await.expect("the host starts");
     (app, data)
 }
 
@@ -114,7 +127,7 @@ impl Second {
     pub async fn start(first: &App, pulls: bool) -> Second {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
-        let (app, data) = another(first).await;
+        let (app, data) = another(first, first.clock.clone()).await;
         let serving = serve(listener, switchboard::api::service(app.clone()));
         let pulling = pulls.then(|| tokio::spawn(pull_when_woken(app.clone())));
         let pair = Pair {

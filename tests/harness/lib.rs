@@ -2,11 +2,15 @@
 //! that sends requests to it over real HTTP.
 
 pub mod browser;
+pub mod database_delay;
 pub mod door;
 mod hosts;
 pub mod imap;
 mod migrated;
 pub mod receiver;
+/// A file of `xtask`, which is no library: it delays what passes there too.
+#[path = "../../xtask/src/relay.rs"]
+mod relay;
 pub mod stored;
 
 use std::net::SocketAddr;
@@ -90,7 +94,8 @@ pub fn http_client() -> reqwest::ClientBuilder {
     Client::builder().no_proxy().tls_certs_only([])
 }
 
-/// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts.
+/// An empty schema of the PostgreSQL database at `url`, as a URL that leads to it: for the one server that a test starts. The way there can be
+/// long (`database_delay`).
 pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     let name = format!("t{:032x}", u128::from_be_bytes(Entropy::system().bytes::<16>()));
     let db = Db::connect(&Options::of(url)).await?;
@@ -99,7 +104,7 @@ pub async fn own_schema(url: &str) -> anyhow::Result<String> {
     db.write(move |tx| Box::pin(async move { tx.batch(create).await })).await?;
     db.close().await;
     let sign = if url.contains('?') { '&' } else { '?' };
-    Ok(format!("{url}{sign}options[search_path]={name}"))
+    Ok(database_delay::through_relay(format!("{url}{sign}options[search_path]={name}")))
 }
 
 impl Builder {
@@ -248,10 +253,15 @@ impl TestServer {
     /// Another host on the same database, which serves nothing and reaches the same sandbox provider; none on SQLite, where a database is
     /// one host's.
     pub async fn beside(&self) -> Option<Beside> {
+        self.beside_with(self.clock.clone()).await
+    }
+
+    /// The same with a clock of its own.
+    pub async fn beside_with(&self, clock: Clock) -> Option<Beside> {
         if !self.app.db.is_shared() {
             return None;
         }
-        let (app, data) = hosts::another(&self.app).await;
+        let (app, data) = hosts::another(&self.app, clock).await;
         Some(Beside { app, _data: data })
     }
 

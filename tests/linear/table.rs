@@ -31,6 +31,7 @@ const fn bounded(
 pub const ROWS: &[Row] = &[
     row("html", "html.safe", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.style", &[STYLES, REFERENCES]),
+    row("html", "html.sheet", &[SHEETS, STYLES]),
     row("html", "html.address", &[ADDRESSES, REFERENCES, STYLES]),
     row("html", "html.text", &[TAGS, MARKUP, REFERENCES]),
     row("html", "html.plain", &[TAGS, MARKUP, REFERENCES]),
@@ -135,6 +136,9 @@ const REFERENCES: &str = "\
 const STYLES: &str = "\
     color:red;|:|;|(|)|[|{|}|rgb(|url(|/*|*/|\\|'|a:b;|width:1px;|background-color:|!important|-|@media|font:a,|#fff|\
     margin:-1px;|p§:x;|,| ";
+const SHEETS: &str = "\
+    p{|.a{|.a,|#a|}|{|display:none|;|@media screen{|@media |print{|.a§{opacity:0}|.a.b§{color:transparent}|:|*|\\|/*|*/|'|<!--|\
+    -->|,| |!important|(|[|</style><style>|<p class=a>|<p class=\"b a§\">|</p>";
 const ADDRESSES: &str = "\
     a.b/|%41|%|?a=b|#|@|xn--|é|..|//| |:|[|]|\\|a§.|\t|&amp;a=b";
 const CONTENT_IDS: &str = "\

@@ -51,7 +51,7 @@ const MAY_KNOW: [(&str, &[&str]); 10] = [
     ("host/base/Cargo.toml", &["mail", "model", "recurrence"]),
     ("host/sandbox-provider/Cargo.toml", &["base", "compute", "mail", "model", "recurrence"]),
     ("host/storage/Cargo.toml", &["base", "compute", "model"]),
-    ("host/runtime/Cargo.toml", &["compute", "mail"]),
+    ("host/runtime/Cargo.toml", &["compute", "mail", "recurrence"]),
 ];
 
 /// Big dependencies outside their home.

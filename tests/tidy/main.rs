@@ -46,6 +46,12 @@ fn files_begin_with_their_purpose() {
     check("purpose", words::purpose);
 }
 
+/// No event of the log has a field that its line has anyway.
+#[test]
+fn a_line_of_the_log_has_each_field_once() {
+    check("log-field", words::log_fields);
+}
+
 /// Nothing is left for later, and nothing prints for debugging.
 #[test]
 fn nothing_is_left_for_later() {

@@ -102,6 +102,36 @@ pub fn first_words(project: &Project) -> Vec<Offence> {
     offences
 }
 
+/// Fields that every line of the log has.
+const LINE_FIELDS: [&str; 4] = ["level", "message", "target", "timestamp"];
+
+/// Events with a field of such a name: as a JSON object their line would have two.
+pub fn log_fields(project: &Project) -> Vec<Offence> {
+    let mut offences = Vec::new();
+    for file in project.rust().filter(|file| file.path.starts_with("host/") && !file.is_test()) {
+        let mut is_event = false;
+        for (number, line) in file.code() {
+            is_event |= line.contains("tracing::") && line.contains("!(");
+            if let Some(field) = LINE_FIELDS.into_iter().find(|field| is_event && names_field(line, field)) {
+                let why = format!("every line of the log has a field {field}: give this one another name");
+                offences.push(Offence::at(&file.path, number, why));
+            }
+            is_event &= !line.trim_end().ends_with([';', ')', '}']);
+        }
+    }
+    offences
+}
+
+/// `field = value`, or `field` alone between commas.
+fn names_field(line: &str, field: &str) -> bool {
+    line.match_indices(field).any(|(at, _)| {
+        let before = line[..at].trim_end();
+        let after = line[at + field.len()..].trim_start();
+        let is_assigned = after.starts_with('=') && !after.starts_with("==");
+        (before.is_empty() || before.ends_with(['(', ','])) && (is_assigned || after.starts_with(','))
+    })
+}
+
 /// The first line of each block of `///` or `//!` lines, with its number and without the marker.
 pub fn doc_comments(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut before = "";
@@ -136,7 +166,7 @@ fn ours(path: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{doc_comments, first_words};
+    use super::{doc_comments, first_words, log_fields};
     use crate::files::{Project, Source};
 
     #[test]
@@ -154,5 +184,13 @@ mod tests {
         let found = first_words(&Project::new(files));
         let places: Vec<_> = found.iter().map(|offence| (offence.place.as_str(), offence.line)).collect();
         assert_eq!(places, [("sdk/x", Some(1)), ("sdk/x", Some(6))]);
+    }
+
+    #[test]
+    fn an_event_names_no_field_of_its_line() {
+        let text = "fn a() {\n    let level = 1;\n    tracing::info!(level, \"x\");\n    tracing::warn!(\n        id,\n        \
+                    message = %m,\n        \"a message, a level\"\n    );\n    tracing::debug!(target: \"x\", error = message, \"x\")\n}\n";
+        let found = log_fields(&Project::new(vec![Source::new("host/src/a.rs", text)]));
+        assert_eq!(found.iter().map(|offence| offence.line).collect::<Vec<_>>(), [Some(3), Some(6)]);
     }
 }

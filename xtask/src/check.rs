@@ -13,7 +13,7 @@ use crate::changed;
 use crate::connectors;
 use crate::counts::run_counted;
 use crate::engines::PostgresScope;
-use crate::fuzz;
+use crate::fuzz::{self, BackgroundBuild};
 use crate::peers::Peers;
 use crate::project;
 use crate::suite::Suite;
@@ -28,7 +28,8 @@ pub struct Arguments {
     /// Run without real servers and say what did not run.
     #[arg(long)]
     no_peers: bool,
-    /// Run all tests of the API on both database engines, not only those in `tests/api/engines.txt`. Do this before a release.
+    /// Run all tests of the API on both database engines, not only those in `tests/api/engines.txt`, and kills and convergence with PostgreSQL
+    /// 2 ms away. Do this before a release.
     #[arg(long, conflicts_with_all = ["changed", "no_peers", "cargo_test"])]
     all_engines: bool,
     /// Run these steps alone.
@@ -83,7 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<()> {
         project::run(&mut clippy, "cargo clippy")?;
     }
     if chosen(Step::Tests) {
-        tests(arguments, if lints_with_tests { project::LINTING.to_vec() } else { Vec::new() })?;
+        let compiler = if lints_with_tests { project::LINTING.to_vec() } else { Vec::new() };
+        tests(arguments, compiler, chosen(Step::Fuzz))?;
     }
     if chosen(Step::Fuzz) {
         fuzz::regression()?;
@@ -92,8 +94,13 @@ pub fn run(arguments: &Arguments) -> Result<()> {
     Ok(())
 }
 
-/// `compiler`: environment of everything that compiles, the same each time, so that nothing is compiled again.
-fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> Result<()> {
+/// `compiler`: environment of everything that compiles, the same each time, so that nothing is compiled again. `build_fuzz_targets`: whether
+/// they are built while the tests run.
+fn tests(
+    arguments: &Arguments,
+    compiler: Vec<(&'static str, &'static str)>,
+    build_fuzz_targets: bool,
+) -> Result<()> {
     let mut environment = vec![
         ("SWITCHBOARD_TEST_BINARY".to_owned(), path(project::target().join("debug/switchboard"))),
         ("SWITCHBOARD_TEST_BUNDLE".to_owned(), path(connectors::bundle())),
@@ -135,6 +142,7 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
     };
     environment.extend(peers.iter().flat_map(|peers| peers.environment.clone()));
     project::step("tests");
+    let fuzz_targets = build_fuzz_targets.then(BackgroundBuild::start).transpose()?;
     let outcome = match &suite {
         Some(suite) => {
             let postgres = environment.iter().find(|(name, _)| name == "POSTGRES_URL");
@@ -146,7 +154,8 @@ fn tests(arguments: &Arguments, compiler: Vec<(&'static str, &'static str)>) -> 
     for what in &left_out {
         eprintln!("    NOT RUN: {what}");
     }
-    outcome
+    outcome?;
+    fuzz_targets.map_or(Ok(()), BackgroundBuild::wait)
 }
 
 /// What the caller asks `cargo test` for, of the whole workspace unless it names packages.
@@ -175,7 +184,7 @@ pub fn oracle() -> Result<String> {
     let (python, done) = (dir.join("bin/python"), dir.join("installed"));
     if fs::read(&done).ok() != Some(fs::read(&wanted)?) {
         project::step(
-            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, cryptography)",
+            "installing the oracles (python-dateutil, icalendar, vobject, standardwebhooks, cryptography, google-api-python-client)",
         );
         let create = || {
             project::run(

@@ -1,6 +1,8 @@
 //! `cargo xtask connectors`: every crate under `connectors/` as a WebAssembly component, laid out as the host reads them:
-//! `bundle/<name>/connector.toml` and `bundle/<name>/<name>.wasm`.
+//! `bundle/<name>/connector.toml` and `bundle/<name>/<name>.wasm`. A folder without a crate has a manifest and a file `component`, which
+//! names the folder whose component it gets a copy of: another provider by the same code.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use std::{fs, process};
@@ -41,6 +43,14 @@ impl Arguments {
     }
 }
 
+/// A folder below `connectors/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Connector {
+    name: String,
+    /// Name of the folder whose crate is compiled: its own, or the one that its file `component` names.
+    component: String,
+}
+
 /// Where the built connectors are put.
 pub fn bundle() -> PathBuf {
     project::target().join("connectors").join("bundle")
@@ -53,16 +63,26 @@ pub fn run(arguments: &Arguments) -> Result<()> {
 
 /// Builds and lays out the connectors. `step` reports what begins: the toolchain's set-up, then the build.
 pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
-    let names = chosen(&arguments.only)?;
+    let connectors = chosen(&arguments.only)?;
+    let names: Vec<&str> = connectors.iter().map(|connector| connector.name.as_str()).collect();
     step("setting up the wasm toolchain");
     let toolchain = toolchain()?;
     step(&format!("building the connectors {} for {TARGET}", names.join(", ")));
-    let packages: Vec<String> = names.iter().map(|name| format!("connector-{name}")).collect();
+    let crates: BTreeSet<&str> = connectors.iter().map(|connector| connector.component.as_str()).collect();
+    let packages: Vec<String> = crates.into_iter().map(|name| format!("connector-{name}")).collect();
     cargo_build(arguments.profile(), &packages, &toolchain, "the connectors")?;
-    for name in &names {
-        lay_out(name, arguments.profile())?;
+    for connector in &connectors {
+        lay_out(connector, arguments.profile())?;
     }
     Ok(())
+}
+
+/// Whether the connectors with the component of this crate are in the bundle.
+pub fn is_built(component: &str) -> bool {
+    let is_there = |name: &str| bundle().join(name).join(format!("{name}.wasm")).exists();
+    all(&folder()).is_ok_and(|all| {
+        all.iter().filter(|one| one.component == component).all(|connector| is_there(&connector.name))
+    })
 }
 
 /// Builds the component in which a test counts the instructions of parsers (`tests/linear`), and puts it beside the bundle. Apart from the
@@ -79,22 +99,45 @@ pub fn linear_guest() -> Result<()> {
     Ok(())
 }
 
-/// The connectors that exist, in order; those of `only` when it names some.
-fn chosen(only: &[String]) -> Result<Vec<String>> {
-    let folder = project::root().join("connectors");
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("cannot read {}", folder.display()))? {
+fn folder() -> PathBuf {
+    project::root().join("connectors")
+}
+
+/// The connectors in a folder, in the order of their names.
+fn all(folder: &Path) -> Result<Vec<Connector>> {
+    let is_crate = |name: &str| folder.join(name).join("Cargo.toml").exists();
+    let mut all = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
         let entry = entry?;
-        if entry.path().join("Cargo.toml").exists() {
-            names.push(entry.file_name().to_string_lossy().into_owned());
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if is_crate(&name) {
+            all.push(Connector { component: name.clone(), name });
+        } else if entry.path().join("connector.toml").exists() {
+            let file = entry.path().join("component");
+            let text = fs::read_to_string(&file);
+            let text = text.with_context(|| {
+                format!("{name} has neither a Cargo.toml nor a component: cannot read {}", file.display())
+            })?;
+            let component = text.trim().to_owned();
+            if component.is_empty() || component.contains('/') || !is_crate(&component) {
+                bail!("{} names {component:?}, which is no crate of connectors/", file.display());
+            }
+            all.push(Connector { name, component });
         }
     }
-    names.sort();
-    if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    Ok(all)
+}
+
+/// The connectors to build: all, or those that `only` names and those that share a component with one of them.
+fn chosen(only: &[String]) -> Result<Vec<Connector>> {
+    let mut connectors = all(&folder())?;
+    if let Some(unknown) = only.iter().find(|name| connectors.iter().all(|one| one.name != **name)) {
+        let names: Vec<&str> = connectors.iter().map(|connector| connector.name.as_str()).collect();
         bail!("there is no connector {unknown:?}; there are: {}", names.join(", "));
     }
-    names.retain(|name| only.is_empty() || only.contains(name));
-    Ok(names)
+    connectors.retain(|one| only.is_empty() || only.contains(&one.name) || only.contains(&one.component));
+    Ok(connectors)
 }
 
 /// Finds the toolchain, and installs what it lacks.
@@ -119,16 +162,16 @@ fn cargo_build(profile: &str, packages: &[String], toolchain: &Toolchain, what: 
     progress::build(&mut command, what, total)
 }
 
-fn lay_out(name: &str, profile: &str) -> Result<()> {
-    let start = Instant::now();
+fn lay_out(connector: &Connector, profile: &str) -> Result<()> {
+    let (start, name) = (Instant::now(), &connector.name);
     let built = project::target().join("connectors").join(TARGET).join(profile);
-    let folder = bundle().join(name);
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let manifest = project::root().join("connectors").join(name).join("connector.toml");
-    put(&manifest, &folder.join("connector.toml"))?;
-    let size = put(&built.join(format!("connector_{name}.wasm")), &folder.join(format!("{name}.wasm")))?;
-    let place = folder.strip_prefix(project::root()).unwrap_or(&folder).display();
-    eprintln!("    {name}: {} KiB in {place} ({})", size.div_ceil(1024), project::seconds(start));
+    let place = bundle().join(name);
+    fs::create_dir_all(&place).with_context(|| format!("cannot create {}", place.display()))?;
+    put(&folder().join(name).join("connector.toml"), &place.join("connector.toml"))?;
+    let component = built.join(format!("connector_{}.wasm", connector.component));
+    let size = put(&component, &place.join(format!("{name}.wasm")))?;
+    let shown = place.strip_prefix(project::root()).unwrap_or(&place).display();
+    eprintln!("    {name}: {} KiB in {shown} ({})", size.div_ceil(1024), project::seconds(start));
     Ok(())
 }
 
@@ -142,4 +185,31 @@ fn put(from: &Path, to: &Path) -> Result<usize> {
     fs::write(&temporary, &bytes).with_context(|| format!("cannot write {}", temporary.display()))?;
     fs::rename(&temporary, to).with_context(|| format!("cannot write {}", to.display()))?;
     Ok(bytes.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_without_a_crate_names_the_component_that_it_shares() {
+        let dir = std::env::temp_dir().join(format!("switchboard-connectors-{}", process::id()));
+        let put = |path: &str, text: &str| {
+            fs::create_dir_all(dir.join(path).parent().unwrap()).unwrap();
+            fs::write(dir.join(path), text).unwrap();
+        };
+        for file in ["imap/Cargo.toml", "imap/connector.toml", "gmail/connector.toml", "notes/README.md"] {
+            put(file, "");
+        }
+        let error = format!("{:#}", all(&dir).unwrap_err());
+        assert!(error.contains("gmail has neither a Cargo.toml nor a component"), "{error}");
+        for wrong in ["", "notes", "gmail", "../imap"] {
+            put("gmail/component", wrong);
+            assert!(all(&dir).is_err(), "{wrong:?}");
+        }
+        put("gmail/component", "imap\n");
+        let connector = |name: &str| Connector { name: name.to_owned(), component: "imap".to_owned() };
+        assert_eq!(all(&dir).unwrap(), [connector("gmail"), connector("imap")]);
+        fs::remove_dir_all(&dir).unwrap();
+    }
 }

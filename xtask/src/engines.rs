@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::project;
 
@@ -43,6 +43,17 @@ const WITHOUT_POSTGRES: [&str; 11] = [
     "webhooks::kills::",
 ];
 
+/// Modules and tests that run once more on a PostgreSQL that is some way off, because kills and changes at providers meet other moments there.
+const DISTANT_TESTS: [&str; 7] = [
+    "calendars::convergence::",
+    "convergence::",
+    "email::convergence::",
+    "kills::of_two_hosts_the_other_goes_on",
+    "scheduling::kills::",
+    "webhooks::convergence::",
+    "webhooks::kills::no_event_is_lost_over_kills_of_two_hosts",
+];
+
 /// A selection of the tests of the API for the run on PostgreSQL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PostgresScope {
@@ -57,6 +68,8 @@ pub enum PostgresScope {
 pub struct PostgresTests {
     /// The full names; there is at least one.
     pub names: Vec<String>,
+    /// The full names of those that run once more with the database some way off; none unless all engines are wanted.
+    pub distant: Vec<String>,
     /// Tests that only `--all-engines` runs on PostgreSQL.
     left_out: usize,
     /// Tests that run on SQLite and not on PostgreSQL, those that are left out among them.
@@ -68,7 +81,11 @@ impl PostgresTests {
     pub fn choose(tests: &[String], scope: PostgresScope) -> Result<PostgresTests> {
         let path = project::root().join(LIST);
         let list = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        PostgresTests::choose_by_list(&list, tests, scope)
+        let mut chosen = PostgresTests::choose_by_list(&list, tests, scope)?;
+        if scope == PostgresScope::All {
+            chosen.distant = distant(tests)?;
+        }
+        Ok(chosen)
     }
 
     fn choose_by_list(list: &str, tests: &[String], scope: PostgresScope) -> Result<PostgresTests> {
@@ -86,7 +103,8 @@ impl PostgresTests {
         let names: Vec<String> =
             usable.iter().filter(|test| is_chosen(test)).map(|test| (*test).clone()).collect();
         let left_out = usable.iter().filter(|test| can_run(test) && !is_chosen(test)).count();
-        Ok(PostgresTests { on_sqlite_alone: tests.len() - names.len(), left_out, names })
+        let distant = Vec::new();
+        Ok(PostgresTests { on_sqlite_alone: tests.len() - names.len(), left_out, names, distant })
     }
 
     /// The number of tests on each engine, for the report.
@@ -100,6 +118,15 @@ impl PostgresTests {
         let count = self.left_out;
         (count > 0).then(|| format!("{count} tests of the API on PostgreSQL (--all-engines runs them)"))
     }
+}
+
+/// The tests of `DISTANT_TESTS`. Fails when an entry matches none of `tests`.
+fn distant(tests: &[String]) -> Result<Vec<String>> {
+    for entry in DISTANT_TESTS {
+        ensure!(tests.iter().any(|test| covers(entry, test)), "DISTANT_TESTS: no test matches {entry}");
+    }
+    let is_distant = |test: &&String| DISTANT_TESTS.iter().any(|entry| covers(entry, test));
+    Ok(tests.iter().filter(is_distant).cloned().collect())
 }
 
 /// The modules and tests that the list names. Each line has a name, ` # ` and a reason; a line that begins with `#` is a comment.
@@ -129,7 +156,7 @@ fn covers(entry: &str, test: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PostgresScope, PostgresTests};
+    use super::{DISTANT_TESTS, PostgresScope, PostgresTests, distant};
 
     const TESTS: [&str; 8] = [
         "calendars::events::racing_copies_are_one_event",
@@ -162,6 +189,18 @@ mod tests {
         let chosen = choose("events::stream:: # cursors", PostgresScope::All).unwrap();
         assert_eq!(chosen.names, [TESTS[0], TESTS[1], TESTS[4], TESTS[5], TESTS[6]]);
         assert_eq!(chosen.left_out(), None);
+    }
+
+    #[test]
+    fn modules_and_tests_run_once_more_with_a_distant_database() {
+        let in_modules = DISTANT_TESTS.map(|entry| match entry.strip_suffix("::") {
+            Some(module) => format!("{module}::a_test"),
+            None => entry.to_owned(),
+        });
+        let others = ["kills::killed_before_the_endpoint_answers".to_owned(), TESTS[0].to_owned()];
+        let all = [&in_modules[..], &others].concat();
+        assert_eq!(distant(&all).unwrap(), in_modules);
+        assert!(distant(&others).is_err());
     }
 
     #[test]

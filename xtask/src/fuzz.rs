@@ -2,13 +2,13 @@
 //! finds on the way is kept below `target/fuzz/corpus` and tried first the next time; an input that breaks something is written to
 //! `target/fuzz/found`, and belongs into `tests/fuzz/corpus` once it is repaired.
 //!
-//! `cargo xtask test` runs the targets with a fixed seed, from the inputs in the repository alone: the same code gives the same result.
-//! The search for new inputs is `cargo xtask fuzz`, whose seed differs each time.
+//! `cargo xtask test` runs the targets with a fixed seed and a fixed number of inputs, from those in the repository alone: the same code
+//! gives the same result on a slow machine and on a fast one. The search for new inputs is `cargo xtask fuzz`, whose seed differs each time.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,8 +28,11 @@ const COVERAGE: [&str; 5] = [
 /// An input may take a second and 2 GiB, and has at most 64 KiB.
 const LIMITS: [&str; 3] = ["-timeout=1", "-rss_limit_mb=2048", "-max_len=65536"];
 
-/// Of a regression run: enough for a few thousand inputs beyond the corpus, also where four targets share two cores.
-const REGRESSION_SECONDS: u64 = 30;
+/// Inputs of each target that a regression run tries, those of the repository among them.
+const REGRESSION_RUNS: &str = "-runs=6000";
+
+/// Most seconds of a regression run: ten times what it takes where all targets share two cores.
+const REGRESSION_SECONDS: u64 = 120;
 
 /// How libFuzzer ends when an input takes too long.
 const TOO_LONG: i32 = 70;
@@ -64,7 +67,7 @@ pub fn regression() -> Result<()> {
 enum Search {
     /// Others each time; interesting ones are kept for the next run.
     New,
-    /// The same each time, as far as the time reaches.
+    /// The same each time.
     Repeatable,
 }
 
@@ -80,7 +83,7 @@ impl Search {
     fn options(self) -> &'static [&'static str] {
         match self {
             Search::New => &[],
-            Search::Repeatable => &["-seed=20260101"],
+            Search::Repeatable => &["-seed=20260101", REGRESSION_RUNS],
         }
     }
 }
@@ -134,16 +137,51 @@ pub fn locked() -> Result<()> {
 /// Builds all targets; the folder that they are in.
 fn build() -> Result<PathBuf> {
     project::step("building the fuzz targets");
+    let host = host_triple()?;
+    project::run(&mut build_command(project::cargo(), &host), "building the fuzz targets")?;
+    Ok(work().join(host).join("release"))
+}
+
+fn host_triple() -> Result<String> {
     let rustc = project::output(project::command("rustc").arg("-vV"), "rustc -vV")?;
     let host = rustc.lines().find_map(|line| line.strip_prefix("host: "));
-    let host = host.context("`rustc -vV` names no host")?;
-    let mut cargo = project::cargo();
+    Ok(host.context("`rustc -vV` names no host")?.to_owned())
+}
+
+/// `cargo`, with the arguments that build all targets.
+fn build_command(mut cargo: Command, host: &str) -> Command {
     cargo.current_dir(home()).args(["build", "--release", "--locked"]);
     // Named, so that the flags are for the targets alone and not for the build scripts.
     cargo.args(["--target", host, "--target-dir"]).arg(work());
     cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", COVERAGE.join(" "));
-    project::run(&mut cargo, "building the fuzz targets")?;
-    Ok(work().join(host).join("release"))
+    cargo
+}
+
+/// A build of the targets that takes only the processor time that the tests leave. From scratch it takes ten minutes.
+pub struct BackgroundBuild(Child);
+
+impl BackgroundBuild {
+    /// Starts it. Its messages are discarded: where it fails, so does the build of `regression`, which shows them.
+    pub fn start() -> Result<BackgroundBuild> {
+        let mut nice = project::command("nice");
+        nice.args(["-n", "19"]).arg(project::cargo().get_program());
+        let mut build = build_command(nice, &host_triple()?);
+        build.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Ok(BackgroundBuild(build.spawn().context("cannot start nice")?))
+    }
+
+    /// Waits for its end.
+    pub fn wait(mut self) -> Result<()> {
+        self.0.wait().context("waiting for the build of the fuzz targets").map(drop)
+    }
+}
+
+impl Drop for BackgroundBuild {
+    /// Stops it where nobody waits for it.
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// Runs one target; its figures in words. What takes too long is tried again by itself: a machine that is busy stands still at times.
@@ -164,7 +202,8 @@ fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<Str
         command.args(LIMITS).args(search.options()).arg(format!("-max_total_time={left}"));
         command.arg(format!("-dict={}", home().join("dictionaries").join(target).display()));
         command.arg(format!("-artifact_prefix={}/{target}-", found.display()));
-        let (status, lines) = said(command.arg(&kept).arg(&given))?;
+        command.arg(seed_inputs(&given, &work().join(search.folder()).join(format!("{target}.seeds")))?);
+        let (status, lines) = said(command.arg(&kept))?;
         if status.success() {
             return figures(&lines).with_context(|| format!("{target} told nothing of its run"));
         }
@@ -180,6 +219,18 @@ fn one(program: &Path, target: &str, search: Search, seconds: u64) -> Result<Str
         let tail = lines.len().saturating_sub(80);
         bail!("{}\n{target} failed: {status}", lines.get(tail..).unwrap_or_default().join("\n"));
     }
+}
+
+/// The option that names the inputs of a folder, in the order of their names: a folder itself is read in an order of its own on each
+/// machine. Their list is written to `list`.
+fn seed_inputs(folder: &Path, list: &Path) -> Result<String> {
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut paths = entries
+        .map(|entry| Ok(entry?.path().to_string_lossy().into_owned()))
+        .collect::<Result<Vec<String>>>()?;
+    paths.sort();
+    fs::write(list, paths.join(",")).with_context(|| format!("cannot write {}", list.display()))?;
+    Ok(format!("-seed_inputs=@{}", list.display()))
 }
 
 /// Runs it to its end: how it ended, and what it said.

@@ -16,6 +16,7 @@ mod mirror;
 mod peers;
 mod progress;
 mod project;
+mod relay;
 mod rooms;
 mod server;
 mod storm;

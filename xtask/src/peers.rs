@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail};
 use crate::project;
 
 /// The peers that the tests need today; the others of `tests/peers` are there for the surfaces to come.
-const NEEDED: [&str; 7] = ["radicale", "cyrus", "faults", "postgres", "dovecot", "exim", "oidcp"];
+const NEEDED: [&str; 8] = ["radicale", "cyrus", "faults", "postgres", "dovecot", "exim", "oidcp", "emulate"];
 /// First ports that are tried; a set takes some 200 from there.
 const BASES: [u16; 8] = [4600, 5600, 6600, 7600, 8600, 9600, 10600, 11600];
 /// The ports that the needed peers listen on, from the base.
-const OFFSETS: [u16; 17] = [10, 24, 30, 43, 54, 70, 71, 72, 73, 74, 80, 124, 125, 143, 165, 187, 193];
+const OFFSETS: [u16; 19] = [2, 3, 10, 24, 30, 43, 54, 70, 71, 72, 73, 74, 80, 124, 125, 143, 165, 187, 193];
 /// Exim's port, from the base.
 const EXIM: u16 = 125;
 /// Unix sockets below the state directory have a short limit.

@@ -1,5 +1,5 @@
-//! All tests of the workspace. They run in two lanes side by side: the tests of the API on SQLite, which take longest, and beside them
-//! everything else, one program after the other, and then those tests of the API that run on PostgreSQL too, through two hosts.
+//! All tests of the workspace. They run in two lanes side by side, which take about as long: the tests of the API on SQLite and then those
+//! that run on PostgreSQL too, through two hosts; and everything else, one program after the other.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -18,6 +18,9 @@ use crate::project;
 
 /// The longest that one program of a lane may take, far more than any does: what runs then hangs.
 const LONGEST: Duration = Duration::from_secs(30 * 60);
+
+/// Milliseconds that an answer of PostgreSQL comes later from another machine of the same data centre.
+const DATABASE_DELAY_MS: &str = "2";
 
 /// The tests of the workspace, built.
 pub struct Suite {
@@ -86,9 +89,9 @@ impl Suite {
         let (api, others): (Vec<&Program>, Vec<&Program>) =
             self.programs.iter().partition(|program| program.is_api());
         let [api, others] = thread::scope(|scope| {
-            let on_sqlite = scope.spawn(|| sqlite_lane(&api, environment));
-            let others = scope.spawn(|| self.other_lane((&others, environment), (&api, postgres)));
-            [on_sqlite, others].map(|lane| lane.join().expect("a lane reports its failures"))
+            let api = scope.spawn(|| self.api_lane(&api, environment, postgres));
+            let others = scope.spawn(|| self.other_lane(&others, environment));
+            [api, others].map(|lane| lane.join().expect("a lane reports its failures"))
         });
         let (mut api, others) = (api?, others?);
         api.counts.add(others.counts);
@@ -103,11 +106,24 @@ impl Suite {
         Ok(())
     }
 
-    fn other_lane(
+    fn api_lane(
         &self,
-        (programs, environment): (&[&Program], &[(String, String)]),
-        (api, postgres): (&[&Program], Option<&str>),
+        programs: &[&Program],
+        environment: &[(String, String)],
+        postgres: Option<&str>,
     ) -> Result<Lane> {
+        let mut lane = Lane::default();
+        for program in programs {
+            let mut command = program.command();
+            lane.run("the API on SQLite", command.envs(environment.iter().cloned()))?;
+        }
+        if let Some(url) = postgres {
+            self.run_on_postgres(&mut lane, programs, url)?;
+        }
+        Ok(lane)
+    }
+
+    fn other_lane(&self, programs: &[&Program], environment: &[(String, String)]) -> Result<Lane> {
         let mut lane = Lane::default();
         for program in programs {
             let mut command = program.command();
@@ -117,35 +133,27 @@ impl Suite {
         let mut docs = project::cargo();
         docs.args(["test", "--workspace", "--doc", "--quiet"]).envs(self.compiler.iter().copied());
         lane.run("examples in documentation", &mut docs)?;
-        if let Some(url) = postgres {
-            self.run_on_postgres(&mut lane, api, url)?;
-        }
         Ok(lane)
     }
 
-    /// Runs the chosen tests of the API on the PostgreSQL server at `url`.
+    /// Runs the chosen tests of the API on the PostgreSQL server at `url`, and those that are chosen for it once more with the server some way
+    /// off.
     fn run_on_postgres(&self, lane: &mut Lane, api: &[&Program], url: &str) -> Result<()> {
         for program in api {
-            let mut command = program.command();
-            // Without `--exact` a name would also choose the tests whose names contain it.
-            command.arg("--exact").args(&self.postgres_tests.names);
-            command.env("SWITCHBOARD_TEST_DATABASE_URL", url);
-            // Requests go to two hosts on one database in turn.
-            command.env("SWITCHBOARD_TEST_HOSTS", "2");
-            command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
+            let mut command = program.command_on_postgres(url, &self.postgres_tests.names);
             lane.run("the API on PostgreSQL, through two hosts", &mut command)?;
+            if self.postgres_tests.distant.is_empty() {
+                continue;
+            }
+            let mut command = program.command_on_postgres(url, &self.postgres_tests.distant);
+            command.env("SWITCHBOARD_TEST_DATABASE_DELAY_MS", DATABASE_DELAY_MS);
+            // Some of them make a database of their own.
+            command.env("POSTGRES_URL", url);
+            let name = format!("kills and convergence, PostgreSQL {DATABASE_DELAY_MS} ms away");
+            lane.run(&name, &mut command)?;
         }
         Ok(())
     }
-}
-
-fn sqlite_lane(api: &[&Program], environment: &[(String, String)]) -> Result<Lane> {
-    let mut lane = Lane::default();
-    for program in api {
-        let mut command = program.command();
-        lane.run("the API on SQLite", command.envs(environment.iter().cloned()))?;
-    }
-    Ok(lane)
 }
 
 impl Lane {
@@ -200,6 +208,18 @@ impl Program {
         command.args(["--list", "--format", "terse"]);
         let list = project::output(&mut command, &format!("listing the tests of {}", self.name()))?;
         Ok(list.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+    }
+
+    /// The program with these of its tests, on the PostgreSQL server at `url` through two hosts.
+    fn command_on_postgres(&self, url: &str, tests: &[String]) -> Command {
+        let mut command = self.command();
+        // Without `--exact` a name would also choose the tests whose names contain it.
+        command.arg("--exact").args(tests);
+        command.env("SWITCHBOARD_TEST_DATABASE_URL", url);
+        // Requests go to two hosts on one database in turn.
+        command.env("SWITCHBOARD_TEST_HOSTS", "2");
+        command.env("SWITCHBOARD_TEST_BUNDLE", connectors::bundle());
+        command
     }
 
     /// The program in the folder and with the environment that `cargo test` gives it.

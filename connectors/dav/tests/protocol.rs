@@ -11,7 +11,7 @@ use connector_sdk::testing::{Recorded, body, response};
 use connector_sdk::{Calendar as _, Context, Lifecycle as _, code};
 use model::calendar::Event;
 use model::wire::calendar::{EventTarget, EventWrite, FreeBusyRequest};
-use model::wire::{ChangesRequest, Connection};
+use model::wire::{ChangesRequest, Connection, SourceRef};
 
 const BASE: &str = "https://dav.example.com";
 
@@ -257,6 +257,39 @@ fn ids_stay_on_the_server_and_etags_hold() {
     );
     let elsewhere = EventWrite { collection: "https://evil.example.com/cal/".into(), ..write("a", "b") };
     assert_eq!(Dav::update_event(&cx, elsewhere).unwrap_err().code, code::NOT_FOUND);
+}
+
+/// An id is a path: one with a step, a query or a fragment leads to nothing, and nothing is requested for it.
+#[test]
+fn ids_with_steps_or_a_query_are_not_found() {
+    let host = Recorded::answering(|_| Ok(response(500, &[], "")));
+    for id in [
+        "../user",
+        "..",
+        "/cal/work/../other/",
+        "/cal/%2e%2E/other/",
+        "/cal\\..\\other/",
+        "/cal/a?b",
+        "a/b?c#d",
+        "/cal/#a",
+    ] {
+        let args = ChangesRequest { collection: Some(id.into()), ..ChangesRequest::default() };
+        let failure = Dav::changes(&Context::new(&host, connection()), args).unwrap_err();
+        assert_eq!(failure.code, code::NOT_FOUND, "{id}");
+    }
+}
+
+/// A server that sends everybody to its login page has not lost what they ask for.
+#[test]
+fn a_redirect_does_not_say_that_something_is_gone() {
+    let login = [("location", "https://login.example.com/")];
+    let host = Recorded::answering(move |_| Ok(response(302, &login, "")));
+    let cx = || Context::new(&host, connection());
+    let args = ChangesRequest { collection: Some("/cal/work/".into()), ..ChangesRequest::default() };
+    assert_eq!(Dav::changes(&cx(), args).unwrap_err().code, code::UNAVAILABLE);
+    let (collection, source) = ("/cal/work/".into(), "/cal/work/a.ics".into());
+    let event = SourceRef { collection, source, ..SourceRef::default() };
+    assert_eq!(Dav::get_event(&cx(), event).unwrap_err().code, code::UNAVAILABLE);
 }
 
 /// Discovery: five redirects are followed, six are not; a home on another server is named, and not visited before the host accepts it.

@@ -6,6 +6,7 @@ use model::wire::Account;
 use model::wire::email::MailFeatures;
 use serde_json::{Map, Value, json};
 
+use crate::directory::Directory;
 use crate::imap::commands;
 use crate::imap::session::Session;
 use crate::imap::visit::{Access, Visit};
@@ -38,6 +39,7 @@ fn leg(failure: Failure, leg: &str, name: &str) -> Failure {
 /// What this account can do. The SMTP server is asked for its limit; that it does not answer is no failure here.
 pub fn features(cx: &Context) -> Outcome<MailFeatures> {
     let mut session = Session::open(cx)?;
+    let multi_folder = Directory::default().all_mail(&mut session)?.is_some();
     let inbox = Visit::new("INBOX", Access::Write, vec![commands::noop()]);
     let visited = session.visit(&[inbox], None, |_, _, _, _| {})?;
     let selected = visited.into_iter().next().and_then(|visited| visited.selected);
@@ -62,7 +64,7 @@ pub fn features(cx: &Context) -> Outcome<MailFeatures> {
         append: true,
         folders: true,
         labels: false,
-        multi_folder: false,
+        multi_folder,
         threads: ThreadSource::Computed,
         keywords,
         importance: false,

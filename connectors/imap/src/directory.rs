@@ -1,11 +1,14 @@
 //! From external ids back to mailboxes: by the hint where it still fits, else by asking the server.
 
+use std::rc::Rc;
+
 use connector_sdk::{Failure, Outcome};
 use model::email::folders::FolderRole;
 use model::wire::email::MessageRef;
 
 use crate::folders::{Mailbox, Mailboxes};
 use crate::ids::{self, Hint, MessageId};
+use crate::imap::all_mail::AllMail;
 use crate::imap::commands;
 use crate::imap::session::{Session, refused};
 use crate::listing;
@@ -42,6 +45,14 @@ impl Directory {
         Ok(self.mailboxes.insert(known))
     }
 
+    /// Gmail's mailbox of all mail, where the account has one. The mailboxes are listed if the session does not know yet.
+    pub fn all_mail(&mut self, session: &mut Session) -> Outcome<Option<Rc<AllMail>>> {
+        if session.capabilities.has_labels() && !session.knows_all_mail {
+            self.mailboxes(session)?;
+        }
+        Ok(session.all_mail.clone())
+    }
+
     /// Where a message is; none where its folder is gone. A hint from before its folder got another name is passed over when
     /// `anew`.
     pub fn locate(
@@ -53,30 +64,32 @@ impl Directory {
         let id: MessageId = message.source.parse()?;
         let hint = Hint::read(message.hint.as_ref());
         if let Some(folder) = hint.folder_id(&id.key).filter(|_| !anew) {
-            let place = Place::new(&hint.folder, &folder, id.uid_validity);
+            self.all_mail(session)?;
+            let place = Place::for_session(session, &hint.folder, &folder, id.uid_validity);
             return Ok(Some(Located { place, uid: id.uid, hint }));
         }
         let mailbox = self.mailboxes(session)?.by_key(&id.key);
         Ok(mailbox.map(|mailbox| {
-            let place = Place::new(&mailbox.name, &mailbox.id(), id.uid_validity);
+            let place = Place::for_session(session, &mailbox.name, &mailbox.id(), id.uid_validity);
             Located { place, uid: id.uid, hint }
         }))
     }
 
     /// The mailbox with this external id; its UIDVALIDITY is not yet known.
     pub fn folder(&mut self, session: &mut Session, id: &str) -> Outcome<Place> {
+        self.all_mail(session)?;
         if let Some(name) = ids::folder_name(id) {
-            return Ok(Place::new(name, id, 0));
+            return Ok(Place::for_session(session, name, id, 0));
         }
         let mailbox = self.mailboxes(session)?.by_id(id);
-        let place = mailbox.map(|mailbox| Place::new(&mailbox.name, id, 0));
+        let place = mailbox.map(|mailbox| Place::for_session(session, &mailbox.name, id, 0));
         place.ok_or_else(|| Failure::not_found("there is no such folder"))
     }
 
     /// The mailbox with this role, if there is one.
     pub fn role(&mut self, session: &mut Session, role: FolderRole) -> Outcome<Option<Place>> {
         let mailbox = self.mailboxes(session)?.by_role(role);
-        Ok(mailbox.map(place))
+        Ok(mailbox.map(|mailbox| place(session, mailbox)))
     }
 
     /// The same; it is made where there is none.
@@ -98,7 +111,8 @@ impl Directory {
                 _ => {
                     self.mailboxes = None;
                     let found = self.mailboxes(session)?.all.iter().find(|mailbox| mailbox.name == *name);
-                    return Ok(found.map_or_else(|| Place::new(name, &ids::folder_id(name, None), 0), place));
+                    let unlisted = || Place::new(name, &ids::folder_id(name, None), 0);
+                    return Ok(found.map_or_else(unlisted, |mailbox| place(session, mailbox)));
                 }
             }
         }
@@ -107,7 +121,7 @@ impl Directory {
     }
 }
 
-fn place(mailbox: &Mailbox) -> Place {
+fn place(session: &Session, mailbox: &Mailbox) -> Place {
     let uid_validity = mailbox.status.map_or(0, |counts| counts.uid_validity);
-    Place::new(&mailbox.name, &mailbox.id(), uid_validity)
+    Place::for_session(session, &mailbox.name, &mailbox.id(), uid_validity)
 }

@@ -9,6 +9,7 @@ use model::wire::email::{MessageDelete, MessageRef, MessageUpdate};
 use model::wire::{Mutated, Source, Warning};
 
 use crate::directory::{Directory, Located};
+use crate::gmail;
 use crate::imap::commands::{self, uid_fetch, uid_store};
 use crate::imap::selected::Selected;
 use crate::imap::session::{Session, refused};
@@ -49,7 +50,8 @@ fn target(session: &mut Session, directory: &mut Directory, message: &MessageRef
 pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();
-    let folder = wanted_folder(&args)?;
+    let has_labels = directory.all_mail(&mut session)?.is_some();
+    let folders = wanted_folders(&args, has_labels)?;
     let mut target = target(&mut session, &mut directory, &args.message)?;
     check_writable(&target)?;
     let mut warnings = Vec::new();
@@ -58,9 +60,16 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     store(&mut session, &target.located, &changes, before)?;
     let old = target.located.id();
     let mut sources = Vec::new();
-    if let Some(folder) = folder.filter(|folder| *folder != target.located.place.folder) {
-        let to = directory.folder(&mut session, &folder)?;
-        let moved = transfer::relocate(&mut session, &target.located, &to, &mut warnings)?;
+    if let Some(folders) = folders {
+        let located = &target.located;
+        let moved = match folders.first() {
+            _ if has_labels => gmail::refile(&mut session, &mut directory, located, &folders, &mut warnings)?,
+            Some(folder) if *folder != located.place.folder => {
+                let to = directory.folder(&mut session, folder)?;
+                transfer::relocate(&mut session, located, &to, &mut warnings)?
+            }
+            _ => Some(located.clone()),
+        };
         match moved {
             Some(located) => target.located = located,
             None => {
@@ -76,18 +85,17 @@ pub fn update(cx: &Context, args: MessageUpdate) -> Outcome<Mutated> {
     Ok(Mutated { sources, item: Some(id), warnings, part: None })
 }
 
-/// The one folder that the message shall be in.
-fn wanted_folder(args: &MessageUpdate) -> Outcome<Option<String>> {
+/// The folders that the message shall be in: one, or any number where folders are labels.
+fn wanted_folders(args: &MessageUpdate, has_labels: bool) -> Outcome<Option<Vec<String>>> {
     if !args.add_labels.is_empty() || !args.remove_labels.is_empty() {
         return Err(Failure::invalid("there are no labels in this mailbox"));
     }
     match args.folders.as_deref() {
-        None => Ok(None),
-        Some([folder]) => Ok(Some(folder.clone())),
-        Some(_) => Err(Failure::new(
+        Some(folders) if folders.len() != 1 && !has_labels => Err(Failure::new(
             connector_sdk::code::UNSUPPORTED,
             "a message of this provider is in exactly one folder",
         )),
+        _ => Ok(args.folders.clone()),
     }
 }
 

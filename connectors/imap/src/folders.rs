@@ -6,6 +6,8 @@ use model::wire::{Item, JsonText, Source};
 use serde_json::json;
 
 use crate::ids;
+use crate::imap::all_mail::AllMail;
+use crate::imap::capabilities::Capabilities;
 
 /// A mailbox as LIST and STATUS tell of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,10 +77,16 @@ impl Mailbox {
         !self.has("\\noselect") && !self.has("\\nonexistent")
     }
 
-    /// Its messages are told. Gmail shows messages under labels; in these folders it shows them once more.
-    pub fn is_read(&self, is_gmail: bool) -> bool {
-        let doubles = [FolderRole::All, FolderRole::Flagged, FolderRole::Important];
-        self.is_selectable() && !(is_gmail && self.role.is_some_and(|role| doubles.contains(&role)))
+    /// Whether its messages are read. With labels each message is in one of three mailboxes, and all others show it once more. Where an
+    /// account hides the mailbox of all mail from IMAP (`has_all_mail` is false), those of its labels are read, each with its own copy.
+    pub fn is_read(&self, has_labels: bool, has_all_mail: bool) -> bool {
+        let is_one_of = |roles: [FolderRole; 3]| self.role.is_some_and(|role| roles.contains(&role));
+        self.is_selectable()
+            && match (has_labels, has_all_mail) {
+                (false, _) => true,
+                (true, true) => is_one_of([FolderRole::All, FolderRole::Junk, FolderRole::Trash]),
+                (true, false) => !is_one_of([FolderRole::All, FolderRole::Flagged, FolderRole::Important]),
+            }
     }
 
     fn has(&self, attribute: &str) -> bool {
@@ -167,6 +175,31 @@ fn folder(mailbox: &Mailbox, parent_id: Option<String>) -> Folder {
     }
 }
 
+/// Gmail's own labels that are folders, and the roles that those have.
+const LABELS: [(&str, FolderRole); 5] = [
+    ("\\Inbox", FolderRole::Inbox),
+    ("\\Sent", FolderRole::Sent),
+    ("\\Draft", FolderRole::Drafts),
+    ("\\Starred", FolderRole::Flagged),
+    ("\\Important", FolderRole::Important),
+];
+
+/// Gmail's mailbox of all mail; none where the server has no labels, or the account hides that mailbox from IMAP.
+pub fn find_all_mail(capabilities: &Capabilities, mailboxes: &[Mailbox]) -> Option<AllMail> {
+    let with_role =
+        |role| mailboxes.iter().find(|mailbox| mailbox.role == Some(role) && mailbox.is_selectable());
+    let all = with_role(FolderRole::All).filter(|_| capabilities.has_labels())?;
+    let name = |role| with_role(role).map(|mailbox| mailbox.name.clone());
+    let system =
+        LABELS.iter().filter_map(|(label, role)| Some(((*label).to_owned(), with_role(*role)?.id())));
+    Some(AllMail {
+        name: all.name.clone(),
+        trash: name(FolderRole::Trash),
+        junk: name(FolderRole::Junk),
+        system: system.collect(),
+    })
+}
+
 /// Roles in the order that people list them, with the names that folders of servers without special uses (RFC 6154) have, lower case.
 const ROLES: [(FolderRole, &[&str]); 9] = [
     (FolderRole::Inbox, &[]),
@@ -198,8 +231,10 @@ const ATTRIBUTES: [(&str, FolderRole); 8] = [
     ("\\important", FolderRole::Important),
 ];
 
-/// At most one mailbox has each role: the first that the server gives it to, else one with a well-known name.
-pub fn assign_roles(all: &mut [Mailbox]) {
+/// At most one mailbox has each role: the first that the server gives it to, else one with a well-known name. With Gmail's labels
+/// (`has_labels`) a name makes an archive alone: what is named like another is a label of the user's, while Gmail's own folder, which the
+/// account hides from IMAP, is where sent messages, drafts, spam and deleted messages are.
+pub fn assign_roles(all: &mut [Mailbox], has_labels: bool) {
     if let Some(inbox) = all.iter_mut().find(|mailbox| mailbox.name == "INBOX") {
         inbox.role = Some(FolderRole::Inbox);
     }
@@ -210,7 +245,8 @@ pub fn assign_roles(all: &mut [Mailbox]) {
         }
     }
     for (role, known) in ROLES {
-        if all.iter().any(|mailbox| mailbox.role == Some(role)) {
+        let has_own_folder = has_labels && role != FolderRole::Archive;
+        if has_own_folder || all.iter().any(|mailbox| mailbox.role == Some(role)) {
             continue;
         }
         // At the top, or right below the inbox, where some servers keep everything.

@@ -1,12 +1,13 @@
 //! Any mailbox that speaks IMAP (RFC 9051, RFC 3501), with mail sent by SMTP submission (RFC 6409). `imap` is the one protocol and
 //! `smtp` the other; `ids`, `message` and `mime` map to the model; `changes`, `read`, `search`, `edit`, `store` and `send` are the
-//! operations.
+//! operations; `gmail` is what that provider does otherwise.
 
 pub mod account;
 pub mod changes;
 pub mod directory;
 pub mod edit;
 pub mod folders;
+pub mod gmail;
 pub mod ids;
 pub mod imap;
 pub mod listing;

@@ -1,12 +1,13 @@
 //! One LIST of all mailboxes with their counts.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use connector_sdk::{Failure, Level, Outcome};
 use io_imap::types::response::Data;
 use model::email::folders::FolderRole;
 
-use crate::folders::{Counts, Mailbox, Mailboxes, assign_roles};
+use crate::folders::{Counts, Mailbox, Mailboxes, assign_roles, find_all_mail};
 use crate::imap::beyond;
 use crate::imap::command::Command;
 use crate::imap::commands;
@@ -118,7 +119,10 @@ impl Listing {
                 mailbox.attributes.push("\\subscribed".into());
             }
         }
-        assign_roles(&mut all);
+        let has_labels = session.capabilities.has_labels();
+        assign_roles(&mut all, has_labels);
+        session.all_mail = find_all_mail(&session.capabilities, &all).map(Rc::new);
+        session.knows_all_mail = has_labels;
         all.sort_by_key(|mailbox| mailbox.role != Some(FolderRole::Inbox));
         Ok(Mailboxes { all })
     }

@@ -1,6 +1,7 @@
 //! A message as the server tells of it becomes an item.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use io_imap::types::fetch::{MessageDataItemName, Section};
 use model::Instant;
@@ -9,10 +10,12 @@ use model::wire::{Item, JsonText, Source};
 use serde::Serialize;
 
 use crate::ids::{self, Hint, MessageId};
+use crate::imap::all_mail::AllMail;
 use crate::imap::beyond;
 use crate::imap::capabilities::Capabilities;
 use crate::imap::commands::{Items, fields};
 use crate::imap::fetch::Fetched;
+use crate::imap::session::Session;
 use crate::imap::structure;
 use crate::mime;
 
@@ -32,12 +35,21 @@ pub struct Place {
     /// [`ids::folder_key`] of it.
     pub key: String,
     pub uid_validity: u32,
+    /// The mailbox is Gmail's of all mail: labels tell which folders its messages are in.
+    pub all_mail: Option<Rc<AllMail>>,
 }
 
 impl Place {
-    /// The mailbox with this name and external id.
+    /// The mailbox with this name and external id, in which alone its messages are.
     pub fn new(name: &str, folder: &str, uid_validity: u32) -> Self {
-        Place { name: name.to_owned(), folder: folder.to_owned(), key: ids::folder_key(folder), uid_validity }
+        let key = ids::folder_key(folder);
+        Place { name: name.to_owned(), folder: folder.to_owned(), key, uid_validity, all_mail: None }
+    }
+
+    /// The mailbox with this name and external id of the session's account.
+    pub fn for_session(session: &Session, name: &str, folder: &str, uid_validity: u32) -> Self {
+        let all_mail = session.all_mail.clone().filter(|all| all.name == name);
+        Place { all_mail, ..Place::new(name, folder, uid_validity) }
     }
 
     /// The external id of a message in it.
@@ -60,7 +72,12 @@ impl Place {
 /// FETCH items for all that changes without the message changing.
 pub fn state_items(capabilities: &Capabilities) -> Items {
     let modseq = capabilities.has_condstore().then_some(MessageDataItemName::ModSeq);
-    Items::new(std::iter::once(MessageDataItemName::Flags).chain(modseq))
+    with_labels(Items::new(std::iter::once(MessageDataItemName::Flags).chain(modseq)), capabilities)
+}
+
+/// These, and Gmail's labels where the server has them.
+pub fn with_labels(items: Items, capabilities: &Capabilities) -> Items {
+    if capabilities.has_labels() { items.and_beyond(beyond::LABELS) } else { items }
 }
 
 /// FETCH items for a message in a list.
@@ -84,7 +101,11 @@ pub fn fact_items(capabilities: &Capabilities) -> Items {
         .and(MessageDataItemName::InternalDate)
         .and(MessageDataItemName::Rfc822Size)
         .and(MessageDataItemName::BodyStructure);
-    if capabilities.has("OBJECTID") { facts.and_beyond(beyond::EMAIL_ID) } else { facts }
+    match (capabilities.has("OBJECTID"), capabilities.has_labels()) {
+        (true, _) => facts.and_beyond(beyond::EMAIL_ID),
+        (false, true) => facts.and_beyond(beyond::GMAIL_MESSAGE_ID),
+        (false, false) => facts,
+    }
 }
 
 /// The message of a FETCH response with [`list_items`] or more; one that is marked as deleted is gone. `complete` adds to it what was read
@@ -115,8 +136,7 @@ pub fn source(
     message.size = i64::try_from(size).unwrap_or(i64::MAX);
     let received = fetched.internal_date.map(|seconds| Instant::from_millis(seconds.saturating_mul(1000)));
     message.received_at = received.or(message.sent_at).unwrap_or_default();
-    let state = State::new(place, fetched.flags.as_deref().unwrap_or_default());
-    state.put(&mut message);
+    State::new(place, fetched).put(&mut message, place);
     complete(&mut message, &hint);
     let date = message.sent_at.map(|at| at.to_string()).unwrap_or_default();
     let message_id = message.internet_message_id.as_deref().unwrap_or_default();
@@ -137,7 +157,7 @@ pub fn partial(place: &Place, uid: u32, fetched: &Fetched<'_>) -> Source {
     if fetched.flags.as_deref().is_some_and(is_deleted) {
         return place.gone(uid);
     }
-    let state = State::new(place, fetched.flags.as_deref().unwrap_or_default());
+    let state = State::new(place, fetched);
     let id = place.message(uid);
     let body = JsonText::of(&state).unwrap_or_default();
     let item = Item { external_id: id.clone(), body, partial: true, ..Item::default() };
@@ -165,11 +185,14 @@ struct State {
     forwarded: bool,
     draft: bool,
     keywords: Vec<String>,
-    folder_ids: Vec<String>,
+    /// None: labels tell of them, and the server did not say which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder_ids: Option<Vec<String>>,
 }
 
 impl State {
-    fn new(place: &Place, flags: &[String]) -> Self {
+    fn new(place: &Place, fetched: &Fetched<'_>) -> Self {
+        let flags = fetched.flags.as_deref().unwrap_or_default();
         let has = |flag: &str| flags.iter().any(|known| known.eq_ignore_ascii_case(flag));
         let keywords: BTreeSet<String> = flags
             .iter()
@@ -183,17 +206,20 @@ impl State {
             forwarded: has("$Forwarded"),
             draft: has("\\Draft"),
             keywords: keywords.into_iter().take(MAX_KEYWORDS).collect(),
-            folder_ids: vec![place.folder.clone()],
+            folder_ids: match &place.all_mail {
+                Some(all) => fetched.labels.as_deref().map(|labels| all.folders(labels)),
+                None => Some(vec![place.folder.clone()]),
+            },
         }
     }
 
-    fn put(self, message: &mut EmailMessage) {
+    fn put(self, message: &mut EmailMessage, place: &Place) {
         message.unread = self.unread;
         message.starred = self.starred;
         message.answered = self.answered;
         message.forwarded = self.forwarded;
         message.draft = self.draft;
         message.keywords = self.keywords;
-        message.folder_ids = self.folder_ids;
+        message.folder_ids = self.folder_ids.unwrap_or_else(|| vec![place.folder.clone()]);
     }
 }

@@ -46,6 +46,8 @@ struct Group {
 pub fn get(cx: &Context, args: MessagesGet) -> Outcome<Sources> {
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();
+    // Before any message is looked for: a list that fails is no message that is not there.
+    directory.all_mail(&mut session)?;
     let mut groups: Vec<Group> = Vec::new();
     for message in args.messages.iter().take(MAX_MESSAGES) {
         // What is no id of ours names no message: it is left out.

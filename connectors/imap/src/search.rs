@@ -59,10 +59,12 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
     let given = cx.cursor.as_deref().map(serde_json::from_str::<Cursor>).transpose();
     let given = given.map_err(|_| Failure::new(code::CURSOR_EXPIRED, "the cursor cannot be continued"))?;
     let mut session = Session::open(cx)?;
+    let mut directory = Directory::default();
+    directory.all_mail(&mut session)?;
     let mut cursor = match given {
         Some(cursor) if !cursor.c.is_empty() || cursor.b.is_none() => cursor,
-        Some(Cursor { b, .. }) => find_all(&mut session, &args, b)?,
-        None => find_all(&mut session, &args, None)?,
+        Some(Cursor { b, .. }) => find_all(&mut session, &mut directory, &args, b)?,
+        None => find_all(&mut session, &mut directory, &args, None)?,
     };
     let mut sources = Vec::new();
     if !cursor.c.is_empty() {
@@ -75,9 +77,19 @@ pub fn search(cx: &Context, args: MessageSearch) -> Outcome<Answer<Sources>> {
 }
 
 /// Searches the folders, for what is older than `before` where that is given.
-fn find_all(session: &mut Session, args: &MessageSearch, before: Option<i64>) -> Outcome<Cursor> {
-    let program = program(args, before)?;
-    let places = places(session, args)?;
+fn find_all(
+    session: &mut Session,
+    directory: &mut Directory,
+    args: &MessageSearch,
+    before: Option<i64>,
+) -> Outcome<Cursor> {
+    let mut program = program(args, before)?;
+    let folder = args.folder.as_deref();
+    let label = session.all_mail.as_ref().zip(folder).and_then(|(all, folder)| all.label(folder));
+    if let Some(label) = &label {
+        program = beyond::with_label(program, label);
+    }
+    let places = places(session, directory, folder.filter(|_| label.is_none()), label.is_some())?;
     let sets = search_in(session, &places, &program)?;
     let mut cursor = Cursor::default();
     let mut visits = Vec::new();
@@ -123,17 +135,24 @@ fn cut(entries: &mut Vec<Entry>, max: usize) -> Option<i64> {
     has_more.then_some(before)
 }
 
-/// The folders to search, the inbox first.
-fn places(session: &mut Session, args: &MessageSearch) -> Outcome<Vec<Place>> {
-    let mut directory = Directory::default();
-    if let Some(folder) = &args.folder {
+/// The folders to search, the inbox first; with `has_label` Gmail's mailbox of all mail alone.
+fn places(
+    session: &mut Session,
+    directory: &mut Directory,
+    folder: Option<&str>,
+    has_label: bool,
+) -> Outcome<Vec<Place>> {
+    if let Some(folder) = folder {
         return Ok(vec![directory.folder(session, folder)?]);
     }
-    let is_gmail = session.capabilities.has("X-GM-EXT-1");
+    if let Some(all) = session.all_mail.as_ref().filter(|_| has_label) {
+        return Ok(vec![Place::for_session(session, &all.name, &all.id(), 0)]);
+    }
     let all = &directory.mailboxes(session)?.all;
-    let full = all.iter().filter(|mailbox| mailbox.is_read(is_gmail));
+    let (has_labels, has_all_mail) = (session.capabilities.has_labels(), session.all_mail.is_some());
+    let full = all.iter().filter(|mailbox| mailbox.is_read(has_labels, has_all_mail));
     let full = full.filter(|mailbox| mailbox.status.is_none_or(|counts| counts.messages > 0));
-    Ok(full.map(|mailbox| Place::new(&mailbox.name, &mailbox.id(), 0)).collect())
+    Ok(full.map(|mailbox| Place::for_session(session, &mailbox.name, &mailbox.id(), 0)).collect())
 }
 
 /// What matches in each folder; folders without a match and such that cannot be searched are left out.
@@ -239,7 +258,7 @@ fn read(session: &mut Session, cursor: &Cursor, chunk: Chunk) -> Outcome<Vec<Sou
     for (folder, uids) in chunk.parts {
         let at = usize::try_from(folder).unwrap_or(usize::MAX);
         if let Some((id, name, uid_validity)) = cursor.f.get(at).filter(|_| !uids.is_empty()) {
-            let place = Place::new(name, id, *uid_validity);
+            let place = Place::for_session(session, name, id, *uid_validity);
             reads.push(Read::full(&session.capabilities, place, uids));
         }
     }
@@ -252,9 +271,13 @@ fn read(session: &mut Session, cursor: &Cursor, chunk: Chunk) -> Outcome<Vec<Sou
 pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
     let mut session = Session::open(cx)?;
     let mut directory = Directory::default();
-    let mut places = Vec::new();
+    let (mut places, mut own) = (Vec::new(), Vec::new());
     for role in [FolderRole::Sent, FolderRole::Drafts] {
         places.extend(directory.role(&mut session, role)?);
+    }
+    if let Some(all) = &session.all_mail {
+        own.extend(places.into_iter().map(|place| place.folder));
+        places = vec![Place::for_session(&session, &all.name, &all.id(), 0)];
     }
     let program = message_id_program(&args.internet_message_id)?;
     let mut sources = Vec::new();
@@ -267,15 +290,18 @@ pub fn find(cx: &Context, args: MessageFind) -> Outcome<Sources> {
             chunk.parts.push((u32::try_from(at).unwrap_or(u32::MAX), uids.take_last(100)));
         }
         sources = read(&mut session, &cursor, chunk)?;
-        sources.retain(|source| is_message(source, &args.internet_message_id));
+        sources.retain(|source| is_message(source, &args.internet_message_id, &own));
     }
     Ok(Sources { sources, ..Sources::default() })
 }
 
-/// A search by header matches parts of it: here only the whole counts.
-fn is_message(source: &Source, message_id: &str) -> bool {
+/// A search by header matches parts of it: here only the whole counts. `folders`: the message is in one of them; empty: in any.
+fn is_message(source: &Source, message_id: &str, folders: &[String]) -> bool {
     let body = source.items.first().and_then(|item| item.body.read::<model::email::EmailMessage>().ok());
-    body.is_some_and(|body| body.internet_message_id.as_deref() == Some(message_id))
+    body.is_some_and(|body| {
+        let is_there = folders.is_empty() || folders.iter().any(|folder| body.folder_ids.contains(folder));
+        is_there && body.internet_message_id.as_deref() == Some(message_id)
+    })
 }
 
 /// The SEARCH for a Message-ID, which is given without angle brackets.

@@ -4,6 +4,7 @@ use connector_sdk::{Context, Failure, Level, Outcome};
 use model::email::folders::FolderRole;
 use model::wire::Warning;
 use model::wire::email::{MessageSend, Sent};
+use serde_json::Value;
 
 use crate::directory::Directory;
 use crate::edit::etag;
@@ -67,17 +68,23 @@ fn warning(cx: &Context, what: (&str, &str), failure: &Failure) -> Warning {
     Warning { code: code.into(), message: message.into(), target: None }
 }
 
-/// Servers that keep sent mail by themselves have the copy already, as Gmail has.
+/// Servers that keep sent mail by themselves have the copy already, as Gmail has, which may show it later: nothing is stored beside it.
 fn save_copy(
     session: &mut Session,
     directory: &mut Directory,
     args: &MessageSend,
     sent: &mut Sent,
 ) -> Outcome<()> {
+    let is_kept = directory.all_mail(session)?.is_some() && is_sent_by_gmail(session.cx);
+    if is_kept && directory.role(session, FolderRole::Sent)?.is_none() {
+        // Hidden from IMAP: a folder that is made for it would be a label of the user's.
+        return Ok(());
+    }
     let place: Place = directory.role_or_new(session, FolderRole::Sent, "Sent")?;
     let message_id = &args.internet_message_id;
     let stored = match left_over(session, &place, message_id, None, None)? {
         Some(there) => Some(there),
+        None if is_kept => None,
         None => {
             let blob = args.sent_blob.as_deref().unwrap_or(&args.blob);
             let flags = vec!["\\Seen".to_owned()];
@@ -89,6 +96,13 @@ fn save_copy(
         sent.sources.extend(whole(session, &place, uid).unwrap_or_default());
     }
     Ok(())
+}
+
+/// Whether messages go out through Gmail's own server, which puts them into the sent folder.
+fn is_sent_by_gmail(cx: &Context) -> bool {
+    let host = cx.connection.settings.get("smtp").and_then(|server| server.get("host"));
+    let host = host.and_then(Value::as_str).unwrap_or_default().to_lowercase();
+    ["smtp.gmail.com", "smtp.googlemail.com", "smtp-relay.gmail.com"].contains(&host.as_str())
 }
 
 fn drop_draft(

@@ -10,6 +10,7 @@ use model::wire::{Mutated, Source, Warning};
 
 use crate::directory::{Directory, Located};
 use crate::edit::{check_keyword, etag, not_supported};
+use crate::gmail;
 use crate::imap::commands::{self, Items, uid_fetch};
 use crate::imap::date::date_time;
 use crate::imap::session::{Session, refused};
@@ -48,7 +49,12 @@ pub fn store(session: &mut Session, place: &Place, new: &NewMessage<'_>) -> Outc
         Some(Code::AppendUid { uid_validity, uid }) => Some((uid_validity.get(), uid.get())),
         _ => transfer::newest(session, place, new.message_id)?,
     };
-    Ok(stored.map(|(uid_validity, uid)| (Place { uid_validity, ..place.clone() }, uid)))
+    match stored {
+        Some((uid_validity, uid)) => {
+            gmail::resolve_place(session, &Place { uid_validity, ..place.clone() }, uid)
+        }
+        None => Ok(None),
+    }
 }
 
 /// What an earlier attempt left: a message with this Message-ID, the newest, but not `except`. With `blob` only one of the same size.
@@ -67,7 +73,15 @@ pub fn left_over(
     if let Some(size) = blob.and_then(|blob| session.cx.host().blob_size(blob)) {
         candidates = of_size(session, &place, &candidates, size)?;
     }
-    Ok(candidates.first().map(|uid| (place, *uid)))
+    for uid in candidates {
+        let there = gmail::resolve_place(session, &place, uid)?;
+        if let Some((place, uid)) = there
+            && except.is_none_or(|except| except.place != place || except.uid != uid)
+        {
+            return Ok(Some((place, uid)));
+        }
+    }
+    Ok(None)
 }
 
 /// Those of the messages that have this size.

@@ -8,6 +8,7 @@ use io_imap::types::search::SearchKey;
 use model::wire::Warning;
 
 use crate::directory::Located;
+use crate::ids;
 use crate::imap::commands::{self, Items, fields, uid_fetch, uid_search, uid_store, uid_transfer};
 use crate::imap::session::{Session, refused};
 use crate::imap::uids::UidSet;
@@ -40,7 +41,7 @@ pub fn relocate(
         return Ok(None);
     }
     if !has_move {
-        expunge(session, located, warnings)?;
+        expunge_here(session, located, warnings)?;
     }
     let copied = match (copied, message_id) {
         (None, Some(message_id)) => newest(session, to, &message_id)?,
@@ -87,8 +88,20 @@ fn message_id(session: &mut Session, located: &Located) -> Outcome<Option<String
     Ok(found)
 }
 
-/// Takes a message away for good. Without UIDPLUS that is only done where no other message would go with it.
+/// Takes a message away for good. In Gmail's mailbox of all mail an expunge may only archive the message, as the account's settings say:
+/// the message is moved to the trash and expunged there.
 pub fn expunge(session: &mut Session, located: &Located, warnings: &mut Vec<Warning>) -> Outcome<()> {
+    let trash = located.place.all_mail.as_ref().and_then(|all| all.trash.as_deref());
+    let Some(name) = trash else { return expunge_here(session, located, warnings) };
+    let trash = Place::new(name, &ids::folder_id(name, None), 0);
+    match relocate(session, located, &trash, warnings)? {
+        Some(moved) => expunge_here(session, &moved, warnings),
+        None => Ok(()),
+    }
+}
+
+/// Expunges a message where it is. Without UIDPLUS that is only done where no other message would go with it.
+fn expunge_here(session: &mut Session, located: &Located, warnings: &mut Vec<Warning>) -> Outcome<()> {
     let name = &located.place.name;
     let uid = located.uid;
     let only = UidSet::only(uid);

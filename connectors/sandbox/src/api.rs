@@ -15,6 +15,10 @@ pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outc
     })?;
     let mut url = format!("{}/v1", base.trim_end_matches('/'));
     for segment in segments {
+        // A step in a path has no escaped form (WHATWG, URL, section 4.4).
+        if matches!(*segment, "." | "..") {
+            return Err(Failure::not_found("nothing has an id that is a step in a path"));
+        }
         url.push('/');
         escape(segment, &mut url);
     }
@@ -27,11 +31,10 @@ pub fn url(context: &Context, segments: &[&str], query: &[(&str, &str)]) -> Outc
     Ok(url)
 }
 
-/// RFC 3986 section 2.3. `.` and `..` alone would be steps in the path; no id here is one of them.
+/// RFC 3986 section 2.3, and what else a segment may hold.
 fn escape(text: &str, into: &mut String) {
-    let is_step = text.bytes().all(|b| b == b'.');
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-_~:@".contains(&byte) || byte == b'.' && !is_step {
+        if byte.is_ascii_alphanumeric() || b"-._~:@".contains(&byte) {
             into.push(char::from(byte));
         } else {
             into.push_str(&format!("%{byte:02X}"));
@@ -47,7 +50,15 @@ pub fn send(context: &Context, request: Request, doing: &str) -> Outcome<Respons
 
 /// Sends a request whose answer is JSON.
 pub fn ask<T: DeserializeOwned>(context: &Context, request: Request, doing: &str) -> Outcome<T> {
-    send(context, request, doing)?.json()
+    object(&send(context, request, doing)?)
+}
+
+/// The JSON object of an answer. Most types here take a missing member for its default, and so a list without any for an object.
+pub fn object<T: DeserializeOwned>(response: &Response) -> Outcome<T> {
+    match response.body.trim_ascii_start().first() {
+        Some(b'{') => response.json(),
+        _ => Err(Failure::unavailable("the provider's answer is no JSON object")),
+    }
 }
 
 /// Sends a change, marked so that its repetition is known as one.
@@ -55,6 +66,10 @@ pub fn change(context: &Context, request: Request, doing: &str) -> Outcome<Respo
     let request = match &context.idempotency_key {
         Some(key) => request.header("idempotency-key", digest(key)),
         None => request,
+    };
+    let request = match context.attempt() {
+        1 => request,
+        attempt => request.header("x-attempt", attempt.to_string()),
     };
     send(context, request, doing)
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use crate::api::{ask, change, failure, new_id, url};
+use crate::api::{ask, change, failure, new_id, object, url};
 use crate::items::{gone, selected, target};
 use crate::native::Found;
 
@@ -55,7 +55,7 @@ pub fn create<C: Collection>(context: &Context, args: &CollectionWrite<C::Ours>)
     body.insert("id".to_owned(), json!(id));
     let request = Request::post(url(context, &[C::PATH], &[])?).json(&body);
     match change(context, request, &format!("creating the {}", C::NAME)) {
-        Ok(response) => mutated::<C>(&response.json()?),
+        Ok(response) => mutated::<C>(&object(&response)?),
         // An earlier attempt has come through.
         Err(e) if e.code == code::ALREADY_EXISTS && context.idempotency_key.is_some() => {
             let request = Request::get(url(context, &[C::PATH, &id], &[])?);
@@ -70,7 +70,7 @@ pub fn update<C: Collection>(context: &Context, args: &CollectionWrite<C::Ours>)
     let request = Request::patch(url(context, &[C::PATH, source], &[])?)
         .if_match(args.if_match.as_deref())
         .json(&document::<C>(&args.body, Some(&args.changed)));
-    mutated::<C>(&change(context, request, &format!("changing the {}", C::NAME))?.json()?)
+    mutated::<C>(&object(&change(context, request, &format!("changing the {}", C::NAME))?)?)
 }
 
 pub fn delete<C: Collection>(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {

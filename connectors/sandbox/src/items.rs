@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::api::{ask, change, url};
+use crate::api::{ask, change, object, url};
 use crate::native::{Page, Written};
 
 /// The provider's largest page.
@@ -104,10 +104,8 @@ pub fn changes<R: Record>(context: &Context, args: &ChangesRequest) -> Outcome<A
 
 /// One record of a list. One that cannot be read must not stop the others.
 fn listed<R: Record>(record: &RawValue) -> Source {
-    let read = serde_json::from_str::<R>(record.get()).map_err(|e| e.to_string());
-    let source = read.and_then(|record| record.source().map_err(|e| e.message));
-    source.unwrap_or_else(|message| {
-        let error = Some(ItemError { code: "unreadable".to_owned(), message });
+    source::<R>(record).unwrap_or_else(|failure| {
+        let error = Some(ItemError { code: "unreadable".to_owned(), message: failure.message });
         Source { error, ..named(record) }
     })
 }
@@ -169,7 +167,7 @@ pub fn delete<R: Record>(
         Ok(response) => {
             // The repetition of a deletion in a folder that is gone meanwhile has nothing to say.
             let left: Written =
-                if response.body.is_empty() { Written::default() } else { response.json()? };
+                if response.body.is_empty() { Written::default() } else { object(&response)? };
             sources.extend(left.dropped.iter().map(|id| gone(id)));
             for other in &left.others {
                 sources.push(source::<R>(other)?);
@@ -192,7 +190,7 @@ pub struct Left {
 
 /// Reads the answer of a change of a record that is still there.
 pub fn written<R: Record>(response: &Response) -> Outcome<Left> {
-    let written: Written = response.json()?;
+    let written: Written = object(response)?;
     let record = written.record.as_deref().map(source::<R>).transpose()?;
     let record =
         record.ok_or_else(|| Failure::not_found(format!("the {} has been deleted meanwhile", R::NAME)))?;
@@ -206,9 +204,16 @@ pub fn written<R: Record>(response: &Response) -> Outcome<Left> {
 }
 
 fn source<R: Record>(record: &RawValue) -> Outcome<Source> {
-    let record: R = serde_json::from_str(record.get())
-        .map_err(|e| Failure::unavailable(format!("the provider's {} cannot be read: {e}", R::NAME)))?;
-    record.source()
+    parsed::<R>(record, R::NAME)?.source()
+}
+
+/// A part of the provider's answer as what it is. The error says where in it the surprise is, if that is known; serde_json's own text would
+/// quote the value, which may be somebody's.
+pub fn parsed<T: DeserializeOwned>(part: &RawValue, what: &str) -> Outcome<T> {
+    serde_json::from_str(part.get()).map_err(|e| {
+        let place = (e.line() > 0).then(|| format!(" at line {}, column {}", e.line(), e.column()));
+        Failure::unavailable(format!("the provider's {what} cannot be read{}", place.unwrap_or_default()))
+    })
 }
 
 /// The external id that a change is for.

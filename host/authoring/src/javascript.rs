@@ -68,7 +68,7 @@ type Step = (Command, Fault);
 fn tool(folder: &Path, name: &str, arguments: &[&str]) -> Step {
     let mut command = Command::new(folder.join("node_modules/.bin").join(name));
     command.args(arguments).current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
-    let mut help = format!("mend what {name} says above, then build again");
+    let mut help = format!("fix what {name} says above, then build again");
     if name == "tsc" {
         // It tells its errors on stdout.
         command.stdout(std::io::stderr());
@@ -142,7 +142,7 @@ fn install(folder: &Path) -> Result<Option<Step>> {
     // None of the tools needs a script of its own, and what others bring does not run here.
     npm.args(["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]);
     npm.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
-    let help = "mend what npm says above; it asks its registry for the packages of package.json, once for each change of them";
+    let help = "fix what npm says above; it asks its registry for the packages of package.json, once for each change of them";
     Ok(Some((npm, Fault::new("the tools of package.json were not installed", help))))
 }
 

@@ -11,6 +11,7 @@ mod name;
 mod places;
 mod project;
 mod sources;
+mod text_file;
 mod toolchain;
 mod wit;
 

@@ -13,6 +13,7 @@ use crate::group;
 use crate::javascript;
 use crate::language::Language;
 use crate::name::ConnectorName;
+use crate::text_file;
 use crate::toolchain::{Install, TARGET, Toolchain};
 
 /// A project on disk.
@@ -225,7 +226,7 @@ impl Project {
         if !status.success() {
             return Err(Fault::new(
                 "the connector was not built",
-                "mend what cargo says above, then build again",
+                "fix what cargo says above, then build again",
             ));
         }
         let compiled = target.join(TARGET).join(profile).join(format!("{}.wasm", self.library()?));
@@ -257,7 +258,7 @@ impl Project {
 }
 
 fn read<T: for<'de> Deserialize<'de>>(path: &Path, help: &str) -> Result<T> {
-    let text = fs::read_to_string(path).map_err(|error| Fault::of_file("read", path, error))?;
+    let text = text_file::read(path).map_err(|error| Fault::of_file("read", path, error))?;
     toml::from_str(&text).map_err(|error| {
         let place =
             error.span().map_or(1, |span| 1 + text.bytes().take(span.start).filter(|b| *b == b'\n').count());

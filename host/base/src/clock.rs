@@ -1,8 +1,8 @@
 //! The clock and the randomness that everything else is given: real in service, movable and seeded in tests.
 
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use model::Instant;
 use sha2::{Digest, Sha256};
@@ -14,15 +14,42 @@ pub struct Clock(Source);
 
 #[derive(Clone)]
 enum Source {
-    /// The machine's clock, and the milliseconds to add to what it shows.
-    System(Arc<AtomicI64>),
+    System(Arc<SystemClock>),
     Fixed(Arc<AtomicI64>),
+}
+
+/// The machine's clock, or another clock that is followed in its place.
+struct SystemClock {
+    /// Milliseconds by which a test has set the machine's clock.
+    set_by_ms: AtomicI64,
+    /// The followed clock's time when the steady clock began, ms since 1970; `FOLLOWS_NONE` while none is followed.
+    followed_ms: AtomicI64,
+}
+
+/// No clock is followed.
+const FOLLOWS_NONE: i64 = i64::MIN;
+
+impl SystemClock {
+    /// The time that the machine shows, ms since 1970.
+    fn machine_ms(&self) -> i64 {
+        system_ms().saturating_add(self.set_by_ms.load(Ordering::SeqCst))
+    }
+
+    fn now_ms(&self) -> i64 {
+        match self.followed_ms.load(Ordering::SeqCst) {
+            FOLLOWS_NONE => self.machine_ms(),
+            began_at => began_at.saturating_add(steady_ms()),
+        }
+    }
 }
 
 impl Clock {
     /// The machine's clock.
     pub fn system() -> Self {
-        Clock(Source::System(Arc::default()))
+        Clock(Source::System(Arc::new(SystemClock {
+            set_by_ms: AtomicI64::new(0),
+            followed_ms: AtomicI64::new(FOLLOWS_NONE),
+        })))
     }
 
     /// A clock that shows `start` until it is moved.
@@ -33,7 +60,7 @@ impl Clock {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
-            Source::System(offset) => system_ms().saturating_add(offset.load(Ordering::SeqCst)),
+            Source::System(clock) => clock.now_ms(),
             Source::Fixed(ms) => ms.load(Ordering::SeqCst),
         }
     }
@@ -49,15 +76,33 @@ impl Clock {
         }
     }
 
-    /// Corrects the machine's clock, for this program alone: from now on it shows `by_ms` more. Hosts that share a database keep to the
-    /// database's clock in this way. Returns false for a fixed clock, which takes no notice.
-    pub fn correct_ms(&self, by_ms: i64) -> bool {
+    /// Follows another clock, which shows `shown_ms` at this moment. From now on this clock goes on from there, and takes no notice when the
+    /// machine's clock is set. Hosts that share a database keep to the database's clock in this way. A fixed clock stays as it is.
+    ///
+    /// While the machine is suspended the clock stands still: whoever follows another clock looks at it again and again.
+    pub fn follow_ms(&self, shown_ms: i64) {
+        if let Source::System(clock) = &self.0 {
+            clock.followed_ms.store(shown_ms.saturating_sub(steady_ms()), Ordering::SeqCst);
+        }
+    }
+
+    /// Whether another clock than the machine's is followed.
+    pub fn is_following(&self) -> bool {
+        matches!(&self.0, Source::System(clock) if clock.followed_ms.load(Ordering::SeqCst) != FOLLOWS_NONE)
+    }
+
+    /// The time that the machine's own clock shows, whichever clock is followed; none for a fixed clock.
+    pub fn machine_ms(&self) -> Option<i64> {
         match &self.0 {
-            Source::System(offset) => {
-                offset.fetch_add(by_ms, Ordering::SeqCst);
-                true
-            }
-            Source::Fixed(_) => false,
+            Source::System(clock) => Some(clock.machine_ms()),
+            Source::Fixed(_) => None,
+        }
+    }
+
+    /// Sets the machine's clock forward, or back, as this clock sees it. For tests of a machine whose clock is wrong.
+    pub fn set_machine_by_ms(&self, by_ms: i64) {
+        if let Source::System(clock) = &self.0 {
+            clock.set_by_ms.fetch_add(by_ms, Ordering::SeqCst);
         }
     }
 }
@@ -67,6 +112,12 @@ fn system_ms() -> i64 {
     std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)
         .map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Milliseconds on a clock that nobody sets, since this program first looked at it.
+fn steady_ms() -> i64 {
+    static BEGAN_AT: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
+    i64::try_from(BEGAN_AT.elapsed().as_millis()).unwrap_or(i64::MAX)
 }
 
 thread_local! {
@@ -133,5 +184,42 @@ impl Entropy {
             }
         }
         out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MINUTE_MS: i64 = 60_000;
+
+    #[test]
+    fn a_clock_that_follows_another_takes_no_notice_when_the_machines_is_set() {
+        let clock = Clock::system();
+        assert!(!clock.is_following());
+        let before = clock.now_ms();
+        clock.set_machine_by_ms(5 * MINUTE_MS);
+        assert!(
+            clock.now_ms() >= before + 5 * MINUTE_MS,
+            "a machine's clock is believed where there is no other"
+        );
+
+        let copy = clock.clone();
+        clock.follow_ms(1_000);
+        for by_ms in [5 * MINUTE_MS, -60 * MINUTE_MS] {
+            clock.set_machine_by_ms(by_ms);
+            assert!((1_000..1_000 + MINUTE_MS).contains(&copy.now_ms()), "{}", copy.now_ms());
+        }
+        assert!(copy.is_following());
+        let machine_ms = clock.machine_ms().unwrap();
+        assert!((before - 50 * MINUTE_MS..before - 49 * MINUTE_MS).contains(&machine_ms), "{machine_ms}");
+    }
+
+    #[test]
+    fn a_fixed_clock_follows_none() {
+        let clock = Clock::fixed(Instant::from_millis(7));
+        clock.follow_ms(1_000);
+        clock.set_machine_by_ms(1_000);
+        assert_eq!((clock.now_ms(), clock.is_following(), clock.machine_ms()), (7, false, None));
     }
 }

@@ -66,9 +66,16 @@ pub enum Code {
     ProviderTimeout,
     AvailabilityUnknown,
     Overloaded,
+    DatabaseUnavailable,
+    StorageFull,
 }
 
 impl Code {
+    /// Whether the database failed as a whole, whatever it was asked: the same request can succeed when it is back.
+    pub fn is_outage(self) -> bool {
+        matches!(self, Code::DatabaseUnavailable | Code::StorageFull)
+    }
+
     /// The code as clients read it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -132,6 +139,8 @@ impl Code {
             Code::ProviderTimeout => "provider_timeout",
             Code::AvailabilityUnknown => "availability_unknown",
             Code::Overloaded => "overloaded",
+            Code::DatabaseUnavailable => "database_unavailable",
+            Code::StorageFull => "storage_full",
         }
     }
 }
@@ -238,6 +247,16 @@ impl Error {
             Error::Internal(_) => None,
         }
     }
+
+    /// Whether the database failed as a whole. It has lines of its own in the log, so that who meets it needs none.
+    pub fn is_outage(&self) -> bool {
+        self.code().is_some_and(Code::is_outage)
+    }
+}
+
+/// The same of an error that is not the host's yet.
+pub fn is_outage(e: &anyhow::Error) -> bool {
+    e.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code.is_outage())
 }
 
 impl From<Refusal> for Error {

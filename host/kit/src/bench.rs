@@ -1,20 +1,23 @@
 //! What a case works with, and what it comes to.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use model::tasks::{Task, TaskList};
 use model::wire::{ChangesRequest, Item, ItemDelete, ItemWrite, Mutated, Source, Sources};
 use runtime::{Code, Error, Surface, Verb};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::caller::{Caller, Page};
 use crate::capability::Capability;
+use crate::interceptor::Interceptor;
 use crate::line::Line;
 use crate::log::Log;
+use crate::validity::find_invalid;
 
-/// Pages of one walk; a connector that has more for so few items goes round in a circle.
-const MOST_PAGES: usize = 200;
+/// Pages of one walk; a connector that has more for so few items never ends.
+pub const MAX_PAGES: usize = 200;
 
 /// What a case came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +34,7 @@ pub struct Finding {
     /// What was seen, and what was expected.
     pub said: String,
     /// The usual mistake, and what to write instead.
-    pub help: &'static str,
+    pub help: Cow<'static, str>,
 }
 
 /// How a case ends early: with a verdict.
@@ -39,7 +42,7 @@ pub type Outcome<T = ()> = Result<T, Verdict>;
 
 /// A finding as the end of a case.
 pub fn failed<T>(said: impl Into<String>, help: &'static str) -> Outcome<T> {
-    Err(Verdict::Failed(Finding { said: said.into(), help }))
+    Err(Verdict::Failed(Finding { said: said.into(), help: help.into() }))
 }
 
 /// Something that must hold.
@@ -49,9 +52,24 @@ pub fn ensure(holds: bool, said: impl FnOnce() -> String, help: &'static str) ->
 
 /// An operation that must succeed.
 pub fn must<T>(done: Result<T, Error>, what: &str) -> Outcome<T> {
-    done.or_else(|error| {
-        failed(format!("{what} fails: {}", told(&error)), "the same call has to work without any fault")
+    done.map_err(|error| {
+        let help = help_of(&error)
+            .map_or(Cow::Borrowed("fails without an injected fault: fix this first"), Cow::Owned);
+        Verdict::Failed(Finding { said: format!("{what} fails: {}", told(&error)), help })
     })
+}
+
+/// The help that the SDK gives with an error that a connector has thrown, in one line.
+fn help_of(error: &Error) -> Option<String> {
+    let detail: Value = serde_json::from_str(&error.author.detail).ok()?;
+    let help = detail.get("help")?.as_str().filter(|help| !help.trim().is_empty())?;
+    Some(help.replace(char::is_control, " "))
+}
+
+/// Ends the case unless the items of an answer of the operation `op` are what the model says they are.
+pub fn ensure_valid(op: &str, sources: &[Source]) -> Outcome {
+    const HELP: &str = "each item is a whole resource of the model. One that cannot be mapped is a source with `error` and without items: the host keeps what it has of it";
+    find_invalid(op, sources).map_or(Ok(()), |said| failed(said, HELP))
 }
 
 /// An error in one line, for its author.
@@ -65,6 +83,7 @@ pub fn told(error: &Error) -> String {
 pub struct Bench {
     pub calls: Caller,
     pub line: Arc<Line>,
+    pub interceptor: Arc<Interceptor>,
     pub clock_ms: Arc<AtomicI64>,
     /// What must never leave the connector.
     pub secrets: Vec<String>,
@@ -111,8 +130,9 @@ impl Bench {
         cursor: Option<String>,
     ) -> Outcome<Vec<Page>> {
         let (mut pages, mut cursor) = (Vec::new(), cursor);
-        for _ in 0..MOST_PAGES {
+        for _ in 0..MAX_PAGES {
             let page = must(self.calls.page(of, args, cursor.as_deref()).await, of.2)?;
+            ensure_valid(of.2, &page.sources.sources)?;
             let (next, more) = (page.cursor.clone(), page.more);
             pages.push(page);
             if !more {
@@ -120,13 +140,13 @@ impl Bench {
             }
             if next.is_none() || next == cursor {
                 return failed(
-                    format!("a page of {} says that there is more, at {}", of.2, at(next.as_deref())),
-                    "with more: true a page has the cursor of the next one",
+                    format!("{}: `more` is true, but the cursor did not move: {}", of.2, at(next.as_deref())),
+                    "a page with more: true needs the cursor of the next page",
                 );
             }
             cursor = next;
         }
-        failed(format!("{} has had {MOST_PAGES} pages and no end", of.2), "the last page says more: false")
+        failed(format!("{} did not end after {MAX_PAGES} pages", of.2), "set more: false on the last page")
     }
 
     /// All task lists.
@@ -237,7 +257,38 @@ pub fn titles(pages: &[Page]) -> Vec<String> {
     sources.filter_map(body::<Task>).map(|task| task.title).collect()
 }
 
+/// How often something is reported, and with which name the last time, in a sentence.
+pub fn report_text(times: usize, name: Option<&str>) -> String {
+    let name =
+        name.map_or_else(|| "as deleted or without a name".to_owned(), |name| format!("as \"{name}\""));
+    match times {
+        0 => "not reported".to_owned(),
+        1 => format!("reported once, {name}"),
+        _ => format!("reported {times} times, {name}"),
+    }
+}
+
 /// A cursor in a sentence.
 pub fn at(cursor: Option<&str>) -> String {
     cursor.map_or_else(|| "no cursor".to_owned(), |cursor| format!("the cursor \"{cursor}\""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(detail: &str) -> String {
+        match must::<()>(Err(Error::new(Code::ConnectorFailure, detail)), "check") {
+            Err(Verdict::Failed(finding)) => finding.help.into_owned(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_help_of_a_thrown_error_is_the_help_of_the_case() {
+        assert_eq!(help(r#"{"error":"x","help":"write\ncontext.instant"}"#), "write context.instant");
+        for other in ["", "text", "{}", r#"{"help":""}"#, r#"{"help":1}"#] {
+            assert!(help(other).starts_with("fails without an injected fault"), "{other}");
+        }
+    }
 }

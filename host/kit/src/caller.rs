@@ -12,6 +12,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use crate::line::Line;
+
+/// More calls than a case makes: each fork numbers its own from a multiple of this on.
+const FORK_CALLS: u64 = 10_000;
+
 /// The credentials of the run's one connection.
 pub struct Bearer(pub String);
 
@@ -40,6 +45,8 @@ pub struct Caller {
     pub connector: String,
     pub connection: Connection,
     pub credentials: Arc<Bearer>,
+    /// The way to the provider, whose pace says how long a call may take.
+    pub line: Arc<Line>,
     pub seed: u64,
     /// How many calls there were in the present case.
     pub calls: u64,
@@ -47,6 +54,8 @@ pub struct Caller {
     pub surface: Option<Surface>,
     /// What the last call cost.
     pub last: Option<CallStats>,
+    /// The idempotency keys of the calls of the present case.
+    pub keys: Vec<String>,
     /// Everything that the connector answered in the present case: bodies, cursors, messages.
     pub outputs: Vec<String>,
 }
@@ -55,7 +64,26 @@ impl Caller {
     /// A case begins: its calls are the same whichever cases ran before it.
     pub fn begin_case(&mut self, seed: u64) {
         (self.seed, self.calls, self.surface) = (seed, 0, None);
+        self.keys.clear();
         self.outputs.clear();
+    }
+
+    /// A caller for a call beside those of this one. `number` tells the forks of one case apart.
+    pub fn fork(&self, number: u64) -> Caller {
+        Caller {
+            runtime: self.runtime.clone(),
+            connector: self.connector.clone(),
+            connection: self.connection.clone(),
+            credentials: self.credentials.clone(),
+            line: self.line.clone(),
+            seed: self.seed,
+            // Randomness of its own, the same in every run.
+            calls: self.calls + FORK_CALLS * (number + 1),
+            surface: self.surface,
+            last: None,
+            keys: self.keys.clone(),
+            outputs: Vec::new(),
+        }
     }
 
     /// One call.
@@ -68,6 +96,8 @@ impl Caller {
     ) -> Result<Answer, Error> {
         self.calls += 1;
         self.surface = Some(surface);
+        self.keys.extend(key.map(str::to_owned));
+        let attempt = key.map(|key| self.keys.iter().filter(|used| *used == key).count());
         let call = Call {
             connector: self.connector.clone(),
             surface,
@@ -76,7 +106,7 @@ impl Caller {
             body: json!({ "connection": self.connection, "args": args }).to_string(),
             cursor: cursor.map(str::to_owned),
             idempotency_key: key.map(str::to_owned),
-            extra: Vec::new(),
+            extra: attempt.map(|number| ("attempt".to_owned(), number.to_string())).into_iter().collect(),
             blobs: Blobs::default(),
             context: CallContext {
                 tenant: "kit".to_owned(),
@@ -85,9 +115,12 @@ impl Caller {
                 background: false,
                 settings: self.connection.settings.clone(),
                 credentials: self.credentials.clone(),
+                origins: Arc::default(),
+                // A test waits for no limits.
+                limits: Some(Arc::default()),
                 progress: None,
                 seed: Some(self.seed.wrapping_add(self.calls)),
-                timeout_ms: None,
+                timeout_ms: Some(self.line.pace.call_limit_ms()),
             },
         };
         let answered = self.runtime.call(call).await;

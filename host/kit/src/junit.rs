@@ -69,11 +69,12 @@ mod tests {
             verdict,
             said: said.map(str::to_owned),
             help: None,
+            provider: None,
             requests: vec!["GET https://paper.test/ → 200".into()],
             calls: 1,
             ms: 1_234,
         };
-        let finding = Finding { said: String::new(), help: "look" };
+        let finding = Finding { said: String::new(), help: "look".into() };
         let report = Report {
             connector: "notes".into(),
             version: "0.1.0".into(),
@@ -81,6 +82,7 @@ mod tests {
             kit: "0",
             seed: 1,
             capabilities: Vec::new(),
+            notes: Vec::new(),
             of: 2,
             cases: vec![
                 case("P1", Verdict::Passed, None),

@@ -1,8 +1,8 @@
-//! The conformance kit: what every host relies on, held against one connector. The connector runs in the production runtime, with its
+//! The conformance kit: checks one connector against what every host relies on. The connector runs in the production runtime, with its
 //! sandbox and its limits; below the policy and the credentials a [`line`] stands in place of the network, which plays the provider or
-//! makes faults on the way to it. Time is the kit's own: a wait costs none.
+//! makes faults on the way to it. Time is the kit's own: a wait costs none, but those that a real provider asks for ([`pace`]).
 //!
-//! [`run`] is the way in, [`CASES`] the list of what is held against a connector. [`record`] keeps what a provider answers meanwhile, so
+//! [`run`] is the way in, [`CASES`] the list of the checks. [`record`] keeps what a provider answers meanwhile, so
 //! that later runs need no provider.
 
 mod bench;
@@ -11,20 +11,25 @@ mod capability;
 mod cases;
 pub mod compiled;
 mod escapes;
+mod interceptor;
 mod junit;
 mod line;
 mod log;
+mod pace;
 pub mod provider;
 mod record;
 mod recording;
 mod report;
 mod run;
+mod selection;
 mod surface_bench;
+mod validity;
 
 pub use bench::{Finding, Verdict};
 pub use capability::Capability;
 pub use cases::{CASES, Case};
 pub use junit::junit;
+pub use pace::ProviderTrouble;
 pub use record::{Saved, record};
 pub use recording::{Problem, Recording, Rules};
 pub use report::{CaseReport, Report};

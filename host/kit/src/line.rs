@@ -10,6 +10,7 @@ use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use http::{Request, Response, StatusCode};
 use runtime::{Carried, Network, Transport, TransportError};
 
+use crate::pace::{Pace, PaceLimits};
 use crate::provider::paper::Paper;
 use crate::recording::{Problem, RecordedCase, Recorder, Replay, Unmatched};
 
@@ -22,7 +23,7 @@ pub enum Fault {
     DropAfter,
     /// The provider does not see it: the connection is reset.
     DropBefore,
-    /// The provider does not see it, and an answer comes later than anybody waits.
+    /// The provider does not see it, and no answer comes in time.
     Slow,
     /// The provider acts, half of its answer comes, then the connection breaks. A replay cuts the recorded answer.
     Cut,
@@ -65,6 +66,8 @@ pub struct Line {
     responder: Responder,
     /// Notes what the responder answers.
     recorder: Option<Recorder>,
+    /// How long the responder may take.
+    pub pace: Pace,
     state: Mutex<State>,
 }
 
@@ -79,22 +82,26 @@ struct State {
 impl Line {
     /// A line to this responder.
     pub fn new(responder: Responder) -> Arc<Self> {
-        Arc::new(Line { responder, recorder: None, state: Mutex::default() })
+        Line::with_limits(responder, None, PaceLimits::default())
     }
 
     /// The same, and what is answered is recorded.
     pub fn recording(responder: Responder) -> Arc<Self> {
-        Arc::new(Line { responder, recorder: Some(Recorder::default()), state: Mutex::default() })
+        Line::with_limits(responder, Some(Recorder::default()), PaceLimits::default())
     }
 
-    /// Whether answers of a server are recorded: then they may take their time.
-    pub fn records_network(&self) -> bool {
-        self.recorder.is_some() && matches!(self.responder, Responder::Network)
+    fn with_limits(responder: Responder, recorder: Option<Recorder>, limits: PaceLimits) -> Arc<Self> {
+        let pace = match responder {
+            Responder::Network => Pace::of_server(limits, recorder.is_some()),
+            Responder::Paper(_) | Responder::Recorded(_) => Pace::none(),
+        };
+        Arc::new(Line { responder, recorder, pace, state: Mutex::default() })
     }
 
     /// A case begins with no faults and no exchanges, at `at_ms` of the kit's clock, or at the time when it was recorded. Returns the time.
     pub fn begin_case(&self, id: &'static str, at_ms: i64) -> i64 {
         *self.state() = State::default();
+        self.pace.begin_case();
         let recorded_at_ms = match &self.responder {
             Responder::Recorded(replay) => replay.begin_case(id),
             Responder::Paper(_) | Responder::Network => None,
@@ -155,7 +162,7 @@ impl Line {
         let place = self.recorder.as_ref().and_then(|recorder| recorder.note_request(request));
         let answer = match &self.responder {
             Responder::Paper(paper) => Ok(paper.answer(request).map(Carried::whole)),
-            Responder::Network => network.send().await,
+            Responder::Network => self.pace.send(network).await,
             Responder::Recorded(replay) => replay.answer(request).ok_or_else(TransportError::unreachable),
         };
         if let (Some(recorder), Some(place), Ok(answer)) = (&self.recorder, place, &answer) {
@@ -178,7 +185,8 @@ impl Line {
             }
             Some(Fault::DropBefore) => Err(TransportError::unreachable()),
             Some(Fault::Slow) => {
-                Ok(Response::new(Carried { pieces: vec![(LATE, Bytes::new())], is_cut: false }))
+                tokio::time::sleep(self.pace.silence()).await;
+                Err(TransportError::timed_out())
             }
             Some(Fault::Cut) => {
                 let answer = self.provided(request, network).await?;
@@ -234,11 +242,77 @@ fn reads(method: &str) -> bool {
     ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"].contains(&method)
 }
 
-/// Later than a request may take.
-const LATE: Duration = Duration::from_secs(30);
+#[cfg(test)]
+mod tests {
+    use http::header::RETRY_AFTER;
 
-/// How long a request may take in a run: a fault that is slow costs no more than this.
-pub const HTTP_TIMEOUT: Duration = Duration::from_millis(400);
+    use super::*;
+    use crate::pace::ProviderTrouble;
 
-/// How long a request may take while a server's answers are recorded; shorter than [`LATE`].
-pub const RECORDING_TIMEOUT: Duration = Duration::from_secs(5);
+    const LIMITS: PaceLimits = PaceLimits {
+        least_answer: Duration::from_millis(40),
+        most_answer: Duration::from_millis(2_000),
+        least_wait: Duration::from_millis(5),
+        most_wait: Duration::from_millis(60),
+    };
+
+    /// A provider that answers after so many milliseconds, the first time with 429.
+    struct SlowProvider(u64, Mutex<u32>);
+
+    #[async_trait]
+    impl Network for SlowProvider {
+        async fn send(&self) -> Result<Response<Carried>, TransportError> {
+            tokio::time::sleep(Duration::from_millis(self.0)).await;
+            let mut asked = self.1.lock().expect("one request at a time");
+            *asked += 1;
+            let mut answer = Response::new(Carried::whole("done"));
+            if *asked == 1 {
+                *answer.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+                answer.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("0"));
+            }
+            Ok(answer)
+        }
+    }
+
+    async fn get(line: &Line, provider: &SlowProvider) -> Result<u16, TransportError> {
+        let request = Request::get("https://a.test/1").body(Bytes::new()).expect("a request");
+        Ok(line.send(request, provider).await?.status().as_u16())
+    }
+
+    /// A wait that the provider asks for is no exchange of the case, and no fault of the kit's is waited for.
+    #[tokio::test]
+    async fn a_case_sees_the_answer_behind_a_wait() {
+        let line = Line::with_limits(Responder::Network, Some(Recorder::default()), LIMITS);
+        line.begin_case("D1", 0);
+        let provider = SlowProvider(1, Mutex::default());
+        assert_eq!(get(&line, &provider).await.expect("an answer"), 200);
+        line.spoil_all(Fault::Answer(429, vec![("retry-after", "3600".to_owned())], "{}"));
+        assert_eq!(get(&line, &provider).await.expect("the fault"), 429);
+        line.mend();
+        let seen: Vec<_> = line.take_exchanges().iter().map(|exchange| exchange.status).collect();
+        assert_eq!((seen, *provider.1.lock().expect("no panic")), (vec![Some(200), Some(429)], 2));
+        line.end_case("lifecycle");
+        let recorded = line.take_recorded().expect("each request has its answer");
+        let statuses: Vec<_> =
+            recorded[0].exchanges.iter().map(|exchange| exchange.response.status).collect();
+        assert_eq!((statuses, line.pace.trouble()), (vec![200], None));
+    }
+
+    #[tokio::test]
+    async fn an_injected_silence_grows_with_the_pace_of_the_provider() {
+        let line = Line::with_limits(Responder::Network, None, LIMITS);
+        line.begin_case("F6", 0);
+        let provider = SlowProvider(60, Mutex::new(1));
+        assert_eq!(get(&line, &provider).await.expect("an answer"), 200);
+        line.spoil_all(Fault::Slow);
+        let start = tokio::time::Instant::now();
+        let error = get(&line, &provider).await.expect_err("no answer comes");
+        assert!(error.is_late() && start.elapsed() >= Duration::from_millis(600), "{:?}", start.elapsed());
+        assert_eq!(line.pace.trouble(), None, "the silence was the kit's own");
+        line.mend();
+        line.begin_case("D1", 0);
+        let silent = SlowProvider(60_000, Mutex::default());
+        get(&line, &silent).await.expect_err("the provider is silent");
+        assert_eq!(line.pace.trouble(), Some(ProviderTrouble::Late));
+    }
+}

@@ -42,6 +42,7 @@ pub async fn record(
     let options = Options { cases: Vec::new(), ..options };
     let line = Line::recording(responder);
     let recorded = run_over(&options, &line, &mut progress).await?;
+    recorded.notes.iter().for_each(|note| progress(note));
     let mut redactor = Redactor::new(&account(&options).secrets, rules);
     let cases = redacted(line.take_recorded()?, &mut redactor);
     let recording = Recording {
@@ -57,7 +58,7 @@ pub async fn record(
         let provider = Provider::Recorded { recording: read.clone(), rules: rules.clone() };
         let replayed = run(Options { provider, ..options.clone() }, |_| {}).await?;
         if let Some(said) = find_difference(&recorded, &replayed) {
-            let said = format!("what was recorded does not replay, and is not saved; {said}");
+            let said = format!("the recording was not saved, because it does not replay: {said}");
             return Err(Problem::new(said, DIFFERS).into());
         }
     }
@@ -88,14 +89,14 @@ fn find_difference(recorded: &Report, replayed: &Report) -> Option<String> {
     let pairs = recorded.cases.iter().zip(&replayed.cases);
     let differs = |(recorded, replayed): &(&CaseReport, &CaseReport)| {
         let is_same = std::mem::discriminant(&recorded.verdict) == std::mem::discriminant(&replayed.verdict);
-        !is_same || replayed.help == Some(RECORD_AGAIN)
+        !is_same || replayed.help.as_deref() == Some(RECORD_AGAIN)
     };
     if let Some((_, case)) = pairs.into_iter().find(differs) {
-        let said = case.said.as_deref().unwrap_or("the case passes, and did not when it was recorded");
+        let said = case.said.as_deref().unwrap_or("the case passes now, and did not when it was recorded");
         return Some(format!("case {}: {said}", case.id));
     }
     let is_same = recorded.capabilities == replayed.capabilities;
-    (!is_same).then(|| "other features are seen than when it was recorded".to_owned())
+    (!is_same).then(|| "the connector has other features than when it was recorded".to_owned())
 }
 
 fn has_failed(case: &CaseReport) -> bool {

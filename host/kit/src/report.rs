@@ -1,11 +1,13 @@
 //! What a run came to: for people, and as JSON.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use serde::Serialize;
 
 use crate::bench::Verdict;
 use crate::capability::Capability;
+use crate::pace::ProviderTrouble;
 
 /// One case's result.
 #[derive(Clone, Debug, Serialize)]
@@ -20,7 +22,10 @@ pub struct CaseReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub said: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub help: Option<&'static str>,
+    pub help: Option<Cow<'static, str>>,
+    /// The provider failed by itself in the case: the connector may be right.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<ProviderTrouble>,
     /// The last requests of a failed case: method, URL, status.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<String>,
@@ -41,6 +46,9 @@ pub struct Report {
     pub seed: u64,
     /// What was found out of features; empty where nothing was tried.
     pub capabilities: Vec<Capability>,
+    /// How the provider itself behaved, if that matters: a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub cases: Vec<CaseReport>,
     /// Cases that there are for the connector.
     #[serde(skip)]
@@ -78,12 +86,26 @@ impl Report {
         }
         groups
     }
+
+    /// The ids of the cases that failed because of the provider, if there are several of this trouble: they are reported once.
+    fn cases_of(&self, trouble: Option<ProviderTrouble>) -> Option<Vec<&'static str>> {
+        let alike = self.cases.iter().filter(|case| trouble.is_some() && case.provider == trouble);
+        Some(alike.map(|case| case.id).collect()).filter(|ids: &Vec<&str>| ids.len() > 1)
+    }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for case in &self.cases {
             let Verdict::Failed(finding) = &case.verdict else { continue };
+            if let (Some(ids), Some(trouble)) = (self.cases_of(case.provider), case.provider) {
+                if ids.first() == Some(&case.id) {
+                    let (count, said, help) = (ids.len(), trouble.said(), trouble.help());
+                    writeln!(f, "✗ {count} cases: {}\n    {said}\n    help: {help}", ids.join(", "))?;
+                    case.requests.iter().try_for_each(|request| writeln!(f, "      {request}"))?;
+                }
+                continue;
+            }
             writeln!(f, "✗ {}  {}\n    {}\n    help: {}", case.id, case.title, finding.said, finding.help)?;
             for request in &case.requests {
                 writeln!(f, "      {request}")?;
@@ -96,9 +118,9 @@ impl fmt::Display for Report {
         writeln!(f, "{}", groups.trim_start())?;
         let claimed: Vec<&str> =
             self.capabilities.iter().filter(|one| one.claimed).map(|one| one.feature).collect();
-        if !self.capabilities.is_empty() {
-            let claimed = if claimed.is_empty() { "none".to_owned() } else { claimed.join(", ") };
-            writeln!(f, "features, of {}: {claimed}", self.capabilities.len())?;
+        if !claimed.is_empty() {
+            let (count, of) = (claimed.len(), self.capabilities.len());
+            writeln!(f, "claims {count} of {of} optional features: {}", claimed.join(", "))?;
         }
         let left_out = self.cases.iter().filter_map(|case| match &case.verdict {
             Verdict::NotApplicable(why) => Some(format!("{} ({why})", case.id)),
@@ -107,6 +129,9 @@ impl fmt::Display for Report {
         let left_out: Vec<String> = left_out.collect();
         if !left_out.is_empty() {
             writeln!(f, "not applicable: {}", left_out.join(", "))?;
+        }
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
         }
         let passed = self.count(|verdict| *verdict == Verdict::Passed);
         let seconds = (self.ms / 100, self.ms / 1000);
@@ -120,5 +145,88 @@ impl fmt::Display for Report {
             seconds.1,
             seconds.0 % 10
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::Finding;
+
+    fn failed(id: &'static str, provider: Option<ProviderTrouble>) -> CaseReport {
+        CaseReport {
+            id,
+            group: "paging",
+            title: "pages",
+            verdict: Verdict::Failed(Finding {
+                said: format!("{id} fails"),
+                help: "the usual mistake".into(),
+            }),
+            said: None,
+            help: None,
+            provider,
+            requests: vec![format!("GET https://a.test/{id} → no answer")],
+            calls: 1,
+            ms: 1,
+        }
+    }
+
+    fn report(cases: Vec<CaseReport>) -> Report {
+        Report {
+            connector: "notes".into(),
+            version: "0.1.0".into(),
+            digest: String::new(),
+            kit: "0",
+            seed: 1,
+            capabilities: Vec::new(),
+            notes: Vec::new(),
+            of: cases.len(),
+            cases,
+            ms: 1_000,
+        }
+    }
+
+    #[test]
+    fn features_are_named_where_there_are_some() {
+        let one = |feature, claimed| Capability { feature, claimed, seen: claimed };
+        let run = report(Vec::new());
+        let with = |capabilities: Vec<Capability>| Report { capabilities, ..run.clone() }.to_string();
+        let some = with(vec![one("startDate", true), one("dueTime", false), one("recurrence", true)]);
+        assert!(some.contains("\nclaims 2 of 3 optional features: startDate, recurrence\n"), "{some}");
+        for none in [with(Vec::new()), with(vec![one("startDate", false)])] {
+            assert!(!none.contains("features"), "{none}");
+        }
+    }
+
+    #[test]
+    fn failures_of_the_provider_itself_are_reported_once() {
+        let late = Some(ProviderTrouble::Late);
+        let cases = vec![
+            failed("D1", late),
+            failed("P1", None),
+            failed("P2", late),
+            failed("P3", Some(ProviderTrouble::Limiting)),
+        ];
+        let report = Report { notes: vec!["the provider itself is slow".into()], ..report(cases) };
+        let text = report.to_string();
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        let help = format!("help: {}", ProviderTrouble::Late.help());
+        assert_eq!(
+            lines[..4],
+            [
+                "✗ 2 cases: D1, P2",
+                ProviderTrouble::Late.said(),
+                help.as_str(),
+                "GET https://a.test/D1 → no answer",
+            ]
+        );
+        assert_eq!(text.matches("✗").count(), 3, "{text}");
+        assert!(text.contains("✗ P1  pages\n    P1 fails") && text.contains("✗ P3  pages"), "{text}");
+        assert!(text.contains("\nnote: the provider itself is slow\n"), "{text}");
+        let json = serde_json::to_value(&report).expect("JSON");
+        assert_eq!(
+            (&json["cases"][0]["provider"], &json["cases"][1]["provider"]),
+            (&"late".into(), &().into())
+        );
     }
 }

@@ -1,25 +1,28 @@
 //! A run of the kit.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use model::wire::Connection;
-use runtime::{Config, HttpSettings, Limits, Manifest, Runtime, Surface, SystemLookup};
+use runtime::{Config, HttpSettings, Limits, Manifest, ProviderRedirect, Runtime, Surface, SystemLookup};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::bench::{Bench, Finding, Verdict};
 use crate::caller::{Bearer, Caller};
-use crate::cases::{CASES, Case};
+use crate::cases::{CASES, Case, find_secrets};
 use crate::compiled;
-use crate::line::{HTTP_TIMEOUT, Line, RECORDING_TIMEOUT, Responder};
+use crate::interceptor::Interceptor;
+use crate::line::{Line, Responder};
 use crate::log::Log;
 use crate::provider::paper::Paper;
 use crate::recording::{Origin, Problem, RECORD_AGAIN, Recording, Replay, Rules, Unmatched, placeholder};
 use crate::report::{CaseReport, Report};
+use crate::selection::select;
 
 /// When the kit's clock begins: 2026-01-01T00:00:00Z.
 const START_MS: i64 = 1_767_225_600_000;
@@ -35,8 +38,8 @@ const PAPER_URL: &str = "https://paper.test";
 pub enum Provider {
     /// The kit itself.
     Paper,
-    /// A server on this machine or elsewhere, opened by this bearer token.
-    Server { token: String },
+    /// A server on this machine or elsewhere, opened by this bearer token. Requests to the hosts that the manifest names go to `url`.
+    Server { url: String, token: String },
     /// Nobody: the answers are those of a recording, whose seed the run has.
     Recorded { recording: Recording, rules: Rules },
 }
@@ -69,7 +72,7 @@ pub async fn run(options: Options, mut progress: impl FnMut(&str)) -> Result<Rep
         Provider::Server { .. } => Responder::Network,
         Provider::Recorded { recording, rules } => {
             ensure_recorded(recording, &chosen(&options)?)?;
-            Responder::Recorded(Replay::new(recording.clone(), rules.ignore.clone()))
+            Responder::Recorded(Replay::new(recording.clone(), rules.clone()))
         }
     };
     run_over(&options, &Line::new(responder), &mut progress).await
@@ -89,6 +92,8 @@ pub async fn run_over(
     let log = Arc::<Log>::default();
     let mut config = config(options, dir.path(), &clock_ms, line.clone())?;
     config.observer = Some(log.clone());
+    let interceptor = Interceptor::new(line.clone());
+    config.transport = Some(interceptor.clone());
     let runtime = Runtime::start(config).await?;
     let installed = runtime.install(&options.connector).await?;
     if let Some(folder) = &options.compiled {
@@ -102,19 +107,19 @@ pub async fn run_over(
     let account = account(options);
     let seed = account.seed;
     let name = loaded.manifest.name.clone();
-    let mut bench = bench(options, account, (runtime, name), clock_ms, (line.clone(), log));
+    let mut bench = bench(options, account, (runtime, name), clock_ms, (line.clone(), log), interceptor);
     let limits = Limits::default();
     bench.cpu_ms = limits.cpu_ms;
     bench.memory_mib = limits.memory_mib(loaded.manifest.memory) as u64;
     bench.surfaces = loaded.manifest.surfaces.iter().map(|version| version.surface).collect();
     let mut reports = Vec::new();
     for case in cases {
-        let report = run_case(case, seed, &mut bench).await;
+        let report = announced(run_case(case, seed, &mut bench), line, progress).await;
         if report.verdict != Verdict::Passed {
             progress(&format!(
                 "{} {}",
                 case.id,
-                if report.help.is_some() { "failed" } else { "does not apply" }
+                if report.help.is_some() { "failed" } else { "is not applicable" }
             ));
         }
         reports.push(report);
@@ -126,27 +131,55 @@ pub async fn run_over(
         kit: env!("CARGO_PKG_VERSION"),
         seed,
         capabilities: bench.capabilities,
+        notes: line.pace.notes(),
         of,
         cases: reports,
         ms: millis(start),
     })
 }
 
-/// The cases that were asked for by name, else all but those of surfaces that the connector does not have.
+/// Runs a case. The author is told meanwhile of the provider's pace.
+async fn announced(
+    case: impl Future<Output = CaseReport>,
+    line: &Line,
+    progress: &mut impl FnMut(&str),
+) -> CaseReport {
+    tokio::pin!(case);
+    loop {
+        tokio::select! {
+            biased;
+            Some(notice) = line.pace.notice() => progress(&notice),
+            report = &mut case => return report,
+        }
+    }
+}
+
+/// The cases that were asked for by name, else all for the surfaces of the connector's manifest.
 fn chosen(options: &Options) -> Result<Vec<&'static Case>> {
-    let wanted = &options.cases;
-    if let Some(unknown) = wanted.iter().find(|id| !CASES.iter().any(|case| case.id == **id)) {
-        let ids: Vec<&str> = CASES.iter().map(|case| case.id).collect();
-        bail!("there is no case \"{unknown}\"; there are {}", ids.join(", "));
-    }
-    if !wanted.is_empty() {
-        return Ok(CASES.iter().filter(|case| wanted.iter().any(|id| case.id == id)).collect());
-    }
+    let surfaces: Vec<Surface> = manifest(options)?.surfaces.iter().map(|version| version.surface).collect();
+    Ok(select(&options.cases, &surfaces)?)
+}
+
+fn manifest(options: &Options) -> Result<Manifest> {
     let path = options.connector.join("connector.toml");
     let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let surfaces = Manifest::parse(&text)?.surfaces;
-    let has = |surface: Surface| surfaces.iter().any(|version| version.surface == surface);
-    Ok(CASES.iter().filter(|case| case.surface().is_none_or(has)).collect())
+    Manifest::parse(&text)
+}
+
+/// The server in place of the hosts that the manifest names, if there is one and it names some.
+fn redirect(options: &Options) -> Result<Option<ProviderRedirect>> {
+    let Provider::Server { url, .. } = &options.provider else { return Ok(None) };
+    let manifest = manifest(options)?;
+    if manifest.hosts.is_empty() {
+        return Ok(None);
+    }
+    match ProviderRedirect::new(manifest.name, url) {
+        Ok(redirect) => Ok(Some(redirect)),
+        Err(why) => {
+            let said = format!("provider.url of project.toml is \"{url}\": {why}");
+            Err(Problem::new(said, "write url = \"http://127.0.0.1:9000\", or an https URL").into())
+        }
+    }
 }
 
 /// Fails where the recording has not all of these cases.
@@ -156,7 +189,7 @@ fn ensure_recorded(recording: &Recording, cases: &[&Case]) -> Result<(), Problem
         return Ok(());
     }
     Err(Problem::new(
-        format!("recordings/ has none for {missing} of {} cases", cases.len()),
+        format!("recordings/ has no answers for {missing} of {} cases", cases.len()),
         "switchboard connector record, or [test] provider = \"paper\" or { url = \"…\", token = \"…\" } in project.toml",
     ))
 }
@@ -169,11 +202,7 @@ fn config(
 ) -> Result<Config> {
     let clock_ms = clock_ms.clone();
     let cache_dir = options.compiled.clone().unwrap_or_else(|| dir.join("cache"));
-    let (http_timeout, wall) = match line.records_network() {
-        true => (RECORDING_TIMEOUT, 6 * RECORDING_TIMEOUT),
-        false => (HTTP_TIMEOUT, Duration::from_secs(3)),
-    };
-    let in_ms = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    let (http_timeout_ms, wall_ms) = line.pace.longest_ms();
     let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
     Ok(Config {
         artefact_key: compiled::key(&cache_dir)?,
@@ -186,9 +215,9 @@ fn config(
         own_provider: None,
         lookup: Arc::new(SystemLookup),
         transport: Some(line),
-        limits: Limits { http_timeout_ms: in_ms(http_timeout), wall_ms: in_ms(wall), ..Limits::default() },
+        limits: Limits { http_timeout_ms, wall_ms, ..Limits::default() },
         now: Arc::new(move || clock_ms.load(Ordering::SeqCst)),
-        http: HttpSettings::default(),
+        http: HttpSettings { redirect: redirect(options)?, ..HttpSettings::default() },
         compile_in_child: options.compile_in_child.clone(),
         lines: false,
         observer: None,
@@ -205,7 +234,7 @@ pub struct Account {
     pub secrets: Vec<String>,
 }
 
-/// The account that the connector is held against.
+/// The account that the connector is tested with.
 pub fn account(options: &Options) -> Account {
     let mut settings = options.settings.clone();
     let seed = match &options.provider {
@@ -220,7 +249,7 @@ pub fn account(options: &Options) -> Account {
     };
     let (token, mut secrets) = match (&options.provider, origin) {
         (Provider::Paper, _) => (format!("paper-{name}"), vec![Paper::feed_key(&name)]),
-        (Provider::Server { token }, _) => (token.clone(), Vec::new()),
+        (Provider::Server { token, .. }, _) => (token.clone(), Vec::new()),
         // What stands in the answers for the secrets of the recorded account, which had the first numbers.
         (_, Origin::Paper) => (format!("recorded-{name}"), vec![placeholder(1), placeholder(2)]),
         (_, Origin::Server) => (format!("recorded-{name}"), vec![placeholder(1)]),
@@ -238,21 +267,25 @@ fn bench(
     (runtime, connector): (Runtime, String),
     clock_ms: Arc<AtomicI64>,
     (line, log): (Arc<Line>, Arc<Log>),
+    interceptor: Arc<Interceptor>,
 ) -> Bench {
     let calls = Caller {
         runtime,
         connector,
         connection: Connection { settings: account.settings, ..Connection::default() },
         credentials: Arc::new(Bearer(account.token)),
+        line: line.clone(),
         seed: account.seed,
         calls: 0,
         surface: None,
         last: None,
+        keys: Vec::new(),
         outputs: Vec::new(),
     };
     Bench {
         calls,
         line,
+        interceptor,
         clock_ms,
         secrets: account.secrets,
         wanted: options.collection.clone(),
@@ -278,6 +311,7 @@ fn begin_case(case: &'static Case, seed: u64, bench: &mut Bench) {
     let seed = digest.iter().take(8).fold(0, |seed, byte| (seed << 8) | u64::from(*byte));
     bench.calls.begin_case(seed);
     (bench.list, bench.warned) = (None, Vec::new());
+    bench.interceptor.begin_case();
     bench.log.take();
 }
 
@@ -287,20 +321,27 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
     let verdict = (case.run)(bench).await.err().unwrap_or(Verdict::Passed);
     let exchanges = bench.line.take_exchanges();
     let surface = bench.calls.surface.unwrap_or(Surface::Lifecycle);
-    let verdict = judged(verdict, bench.line.end_case(surface.as_str()));
+    let mut verdict = judged(verdict, bench.line.end_case(surface.as_str()));
+    let provider = bench.line.pace.trouble().filter(|_| matches!(verdict, Verdict::Failed(_)));
+    if let (Verdict::Failed(finding), Some(trouble)) = (&mut verdict, provider) {
+        finding.help = trouble.help().into();
+    }
     let (said, help, requests) = match &verdict {
         Verdict::Passed => (None, None, Vec::new()),
         Verdict::NotApplicable(why) => (Some(why.clone()), None, Vec::new()),
         Verdict::Failed(finding) => {
             let last = exchanges.len().saturating_sub(SHOWN);
-            let requests =
-                exchanges[last..].iter().map(|exchange| clean(&exchange.to_string(), &bench.secrets));
-            (Some(clean(&finding.said, &bench.secrets)), Some(finding.help), requests.collect())
+            let mut secrets = bench.secrets.clone();
+            secrets.extend(find_secrets(&bench.interceptor.take_answers()));
+            let requests = exchanges[last..].iter().map(|exchange| clean(&exchange.to_string(), &secrets));
+            let help = Cow::Owned(clean(&finding.help, &secrets));
+            (Some(clean(&finding.said, &secrets)), Some(help), requests.collect())
         }
     };
     let verdict = match verdict {
         Verdict::Failed(mut finding) => {
             finding.said = said.clone().unwrap_or_default();
+            finding.help = help.clone().unwrap_or_default();
             Verdict::Failed(finding)
         }
         other => other,
@@ -313,6 +354,7 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
         verdict,
         said,
         help,
+        provider,
         requests,
         calls: bench.calls.calls,
         ms: millis(start),
@@ -324,7 +366,7 @@ async fn run_case(case: &'static Case, seed: u64, bench: &mut Bench) -> CaseRepo
 fn judged(verdict: Verdict, unmatched: Unmatched) -> Verdict {
     let has_failed = matches!(verdict, Verdict::Failed(_));
     match unmatched.missing.or(unmatched.unused.filter(|_| !has_failed)) {
-        Some(said) => Verdict::Failed(Finding { said, help: RECORD_AGAIN }),
+        Some(said) => Verdict::Failed(Finding { said, help: RECORD_AGAIN.into() }),
         None => verdict,
     }
 }

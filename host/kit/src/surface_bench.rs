@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use crate::bench::{Bench, Outcome, Verdict, body, failed, must};
 use crate::caller::Page;
 
-const ONE_SOURCE: &str = "a read by id answers with the one source of that id, and the item in it";
+const ONE_SOURCE: &str = "a read by id answers with one source: the one of that id, with its item";
 const WRITTEN: &str =
-    "Mutated.sources holds what was written, as changes would tell it; Mutated.item is its id";
+    "Mutated.sources holds the written item, as changes would report it; Mutated.item is its id";
 
 /// The items of a surface, and the operations on them.
 pub struct ItemKind {
@@ -26,6 +26,8 @@ pub struct ItemKind {
     pub delete_op: &'static str,
     /// The field with an item's name.
     pub name: &'static str,
+    /// Another field with a text.
+    pub other: &'static str,
     /// The fields of a new item with this name.
     pub body: fn(&str) -> Value,
     /// The arguments of a creation or a change.
@@ -119,6 +121,14 @@ pub fn supported<T>(done: Result<T, Error>, operation: &str) -> Outcome<T> {
             Err(Verdict::NotApplicable(format!("{operation} is unsupported")))
         }
         done => must(done, operation),
+    }
+}
+
+/// The same; none where the connector does without the operation.
+pub fn optional<T>(done: Result<T, Error>, operation: &str) -> Outcome<Option<T>> {
+    match done {
+        Err(error) if error.code == Code::Unsupported => Ok(None),
+        done => must(done, operation).map(Some),
     }
 }
 
@@ -298,9 +308,7 @@ impl Bench {
         collection: &Collection,
         id: &str,
     ) -> Result<Sources, Error> {
-        let args =
-            json!({ "collection": collection.id, "source": id, "timeZone": collection.body["timeZone"] });
-        self.calls.fetch(kind.surface, kind.get_op, &args).await
+        self.calls.fetch(kind.surface, kind.get_op, &collection.reference(id)).await
     }
 
     /// The source of this id.
@@ -323,7 +331,13 @@ impl Bench {
 }
 
 impl Collection {
-    fn changes(&self, limit: u32) -> ChangesRequest {
+    /// The arguments of a read of one source.
+    pub fn reference(&self, id: &str) -> Value {
+        json!({ "collection": self.id, "source": id, "timeZone": self.body["timeZone"] })
+    }
+
+    /// The arguments of a page of changes.
+    pub fn changes(&self, limit: u32) -> ChangesRequest {
         ChangesRequest {
             collection: Some(self.id.clone()),
             time_zone: self.body["timeZone"].as_str().map(str::to_owned),

@@ -1,7 +1,6 @@
 //! Compiled code on disk. An artefact is native code that `deserialize` takes as it is, so each carries a MAC under the
 //! host's key and is checked in memory before it is used: whoever can write to the folder gains nothing.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -13,12 +12,14 @@ use sha2::Sha256;
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use crate::compile::Compiler;
+use crate::compile::{Compiler, MAX_ARTEFACT};
 use crate::engine;
 use crate::files;
 use crate::shared::SharedCode;
 
 const TAG: usize = 32;
+/// Most bytes of an artefact with its tag.
+const MAX_FILE: u64 = MAX_ARTEFACT + TAG as u64;
 
 /// The cache. One per process; several processes may share the folder.
 pub(crate) struct Artefacts {
@@ -128,8 +129,8 @@ impl Artefacts {
 /// A file's bytes in memory that goes back to the system with them. The allocator would keep tens of megabytes at hand that an idle
 /// service never needs again.
 fn in_pages_of_its_own(path: &Path) -> std::io::Result<Bytes> {
-    let mut file = File::open(path)?;
-    let length = usize::try_from(file.metadata()?.len()).map_err(std::io::Error::other)?;
+    let (mut file, length) = files::open_regular(path, MAX_FILE)?;
+    let length = usize::try_from(length).map_err(std::io::Error::other)?;
     if length == 0 {
         return Ok(Bytes::new());
     }

@@ -19,7 +19,9 @@ mod generated {
 }
 
 pub(crate) use generated::switchboard::connector::types::{Failure, Request, Response};
-pub(crate) use generated::switchboard::connector::{blob, clock, http, log, progress, random, tcp, types};
+pub(crate) use generated::switchboard::connector::{
+    blob, clock, http, log, progress, random, tcp, time_zones, types,
+};
 
 /// The one signature that all exported functions have.
 pub(crate) type CallFn = wasmtime::component::TypedFunc<(Request,), (Result<Response, Failure>,)>;

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::blobs::Blobs;
 use crate::error::Error;
-use crate::outbound::Credentials;
+use crate::manifest::AccountLimits;
+use crate::outbound::{Credentials, OriginOverrides};
 use crate::state::Progress;
 use crate::stats::CallStats;
 use crate::surface::{Surface, Verb};
@@ -44,6 +45,10 @@ pub struct CallContext {
     /// The connection's settings: `hosts_from_settings` of the manifest are looked up here.
     pub settings: Map<String, Value>,
     pub credentials: Arc<dyn Credentials>,
+    /// Servers in the place of hosts of the manifest, as the operator registered them.
+    pub origins: Arc<OriginOverrides>,
+    /// The limits of the account in place of the manifest's, with the operator's figures. None: the manifest's own.
+    pub limits: Option<Arc<AccountLimits>>,
     /// Who wants to know how far the call gets, where it must not be done twice.
     pub progress: Option<Arc<dyn Progress>>,
     /// Repeats the guest's randomness, in tests.

@@ -13,6 +13,7 @@ use tokio::sync::Semaphore;
 use wasmtime::Engine;
 
 use crate::engine;
+use crate::log::harmless;
 
 /// The subcommand that makes the host's own binary the compiler.
 pub const CHILD_COMMAND: &str = "compile-connector";
@@ -22,7 +23,11 @@ pub const LINES_FLAG: &str = "lines";
 const CHILD_WALL: Duration = Duration::from_secs(180);
 const CHILD_CPU_S: u64 = 120;
 const CHILD_ADDRESS_SPACE: u64 = 4 << 30;
-const MAX_ARTEFACT: u64 = 512 << 20;
+/// Most bytes of compiled code.
+pub(crate) const MAX_ARTEFACT: u64 = 512 << 20;
+
+/// Most bytes of the child's message that are shown.
+const MAX_SHOWN: usize = 4_096;
 
 /// Where compiling happens.
 #[derive(Clone)]
@@ -86,8 +91,9 @@ async fn in_child(binary: &std::path::Path, wasm: &[u8], lines: bool) -> anyhow:
         .await
         .with_context(|| format!("compiling took longer than {} s", CHILD_WALL.as_secs()))??;
     if !status.success() {
-        let said = String::from_utf8_lossy(&said);
-        bail!("the component does not compile: {} ({status})", said.trim());
+        // The message quotes names of the component.
+        let said = harmless(String::from_utf8_lossy(&said).trim(), MAX_SHOWN);
+        bail!("the component does not compile: {said} ({status})");
     }
     ensure!(code.len() as u64 <= MAX_ARTEFACT, "the compiled component is larger than {MAX_ARTEFACT} bytes");
     Ok(code)

@@ -1,6 +1,9 @@
-//! How a URL is read: once, by one parser, and only where no other parser would read it differently.
+//! How a URL is read: once, by one parser, and only where no other parser would read it differently. Which addresses a name may lead to is
+//! checked with every request, in `outbound::address`.
 
-use url::Url;
+use std::net::IpAddr;
+
+use url::{Host, Url};
 
 /// Longest URL, bytes.
 const MAX_BYTES: usize = 8 << 10;
@@ -37,7 +40,108 @@ pub(crate) fn parse(text: &str) -> Result<Url, &'static str> {
     Ok(url)
 }
 
+/// Returns the URL of an endpoint that a provider's metadata names, if requests may be made there: over https at a host with a name that is
+/// not this machine's, or at the origin of `known`, which the operator or a manifest gave.
+pub fn parse_discovered(text: &str, known: Option<&Url>) -> Option<Url> {
+    let url = parse(text).ok()?;
+    let is_named = matches!(url.host(), Some(Host::Domain(name)) if !is_own_name(name));
+    let is_known = known.is_some_and(|known| known.origin() == url.origin());
+    (is_known || is_named && url.scheme() == "https").then_some(url)
+}
+
+/// Names that lead to the machine that looks them up: `localhost` and all below it (RFC 6761, section 6.3), and those that systems put into
+/// /etc/hosts.
+fn is_own_name(name: &str) -> bool {
+    let name = name.trim_end_matches('.').to_ascii_lowercase();
+    let last = name.rsplit('.').next().unwrap_or_default();
+    ["localhost", "localdomain", "localhost4", "localhost6", "localdomain4", "localdomain6"].contains(&last)
+        || ["ip6-localhost", "ip6-loopback", "ip6-localnet"].contains(&last)
+}
+
+/// Whether the URL is of this machine, so that plain http reaches nobody else: `localhost` exactly, for no other name is certain to.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    match (url.host(), literal(url)) {
+        (Some(Host::Domain(name)), _) => name == "localhost",
+        (_, address) => address.is_some_and(|address| address.is_loopback()),
+    }
+}
+
+/// The address that stands in the place of the host's name, however it is written there (`127.1`, `0x7f000001`).
+pub(crate) fn literal(url: &Url) -> Option<IpAddr> {
+    match url.host()? {
+        Host::Domain(_) => None,
+        Host::Ipv4(address) => Some(address.into()),
+        Host::Ipv6(address) => Some(address.into()),
+    }
+}
+
 fn authority(text: &str) -> &str {
     let rest = text.split_once("//").map_or("", |(_, rest)| rest);
     rest.split(['/', '?', '#']).next().unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use url::Url;
+
+    use super::parse_discovered;
+
+    #[test]
+    fn a_discovered_endpoint_is_no_address_and_not_this_machine() {
+        for url in [
+            "https://localhost/token",
+            "https://localhost./token",
+            "https://LOCALHOST/token",
+            "https://%6cocalhost/token",
+            "https://localhost%2e/token",
+            "https://a.localhost/token",
+            "https://a.localhost./token",
+            "https://localhost.localdomain/token",
+            "https://localhost6.localdomain6/token",
+            "https://ip6-localhost/token",
+            "https://127.0.0.1/token",
+            "https://127.0.0.1./token",
+            "https://127.1/token",
+            "https://0x7f.1/token",
+            "https://0177.0.0.1/token",
+            "https://2130706433/token",
+            "https://10.0.0.1/token",
+            "https://8.8.8.8/token",
+            "https://[::1]/token",
+            "https://[::]/token",
+            "https://[::ffff:127.0.0.1]/token",
+            "https://[64:ff9b::7f00:1]/token",
+            "https://[fe80::1%25eth0]/token",
+            "https://id.example.com./token",
+            "https://\u{ff4c}ocalhost/token",
+            "http://id.example.com/token",
+            "https://user@id.example.com/token",
+            "https://id.example.com/token#x",
+            "javascript:alert(1)",
+            "//id.example.com/token",
+            "",
+        ] {
+            assert_eq!(parse_discovered(url, None), None, "{url}");
+        }
+        for url in [
+            "https://id.example.com/token",
+            "https://localhost.example.com/token",
+            "https://mylocalhost/token",
+        ] {
+            assert!(parse_discovered(url, None).is_some(), "{url}");
+        }
+    }
+
+    #[test]
+    fn the_origin_that_was_given_may_be_this_machine() {
+        let known = Url::parse("http://127.0.0.1:9999").unwrap();
+        assert!(parse_discovered("http://127.0.0.1:9999/token", Some(&known)).is_some());
+        for url in [
+            "http://127.0.0.1:9998/token",
+            "http://user@127.0.0.1:9999/token",
+            "https://127.0.0.1:9999/token",
+        ] {
+            assert_eq!(parse_discovered(url, Some(&known)), None, "{url}");
+        }
+    }
 }

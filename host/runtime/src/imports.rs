@@ -3,7 +3,7 @@
 
 use wasmtime::component::{HasSelf, Linker};
 
-use crate::bindings::{blob, clock, http, log, progress, random, tcp, types};
+use crate::bindings::{blob, clock, http, log, progress, random, tcp, time_zones, types};
 use crate::log::LogLevel;
 use crate::state::State;
 
@@ -20,7 +20,8 @@ pub(crate) fn add_to_linker(linker: &mut Linker<State>) -> wasmtime::Result<()> 
     random::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
     blob::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
     tcp::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
-    progress::add_to_linker::<_, HasSelf<State>>(linker, |s| s)
+    progress::add_to_linker::<_, HasSelf<State>>(linker, |s| s)?;
+    time_zones::add_to_linker::<_, HasSelf<State>>(linker, |s| s)
 }
 
 impl types::Host for State {}

@@ -11,11 +11,13 @@ mod bench;
 mod bindings;
 mod blobs;
 mod call;
+mod candidate;
 mod code;
 mod compile;
 mod contents;
 mod engine;
 mod error;
+mod extra;
 mod files;
 mod frames;
 mod guests;
@@ -37,6 +39,7 @@ mod spawned;
 mod state;
 mod stats;
 mod surface;
+mod time_zones;
 mod traps;
 mod wasi;
 mod wasi_io;
@@ -46,33 +49,38 @@ pub use crate::admission::Occupancy;
 pub use crate::bench::{NoopBench, Percentiles};
 pub use crate::blobs::{Blob, Blobs};
 pub use crate::call::{Answer, Call, CallContext};
+pub use crate::candidate::{InstallCandidate, InstalledVersion};
 pub use crate::code::{Blame, Code};
 pub use crate::compile::{CHILD_COMMAND, LINES_FLAG, compile_child_main};
 pub use crate::contents::has_debug_info;
 pub use crate::engine::Allocation;
 pub use crate::error::{AuthorReport, Error};
+pub use crate::files::read_regular;
 pub use crate::frames::Frame;
+pub use crate::http_url::parse_discovered;
 pub use crate::limits::Limits;
 pub use crate::listening::Listening;
 pub use crate::loaded::{Loaded, TRIAL_CPU};
 pub use crate::log::{LogLevel, LogLine};
 pub use crate::manifest::{
-    Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints, ErrorClass, ErrorPlace,
-    ErrorRule, EventSource, HostRule, IdentitySource, IssParameter, Level, LoginName, Manifest, MemoryClass,
-    Pkce, Push, PushAlgorithm, PushAuth, PushJwt, PushPlace, RelatedHosts, Rotation, ScopeCase, Setting,
-    SurfaceVersion, UrlSetting, UrlSettingKind, UrlTemplate, UserinfoPointers,
+    AccountLimits, Auth, AuthKind, ClientAuth, DISCOVERED, Discovery, EndpointOverrides, Endpoints,
+    ErrorClass, ErrorPlace, ErrorRule, EventSource, HostRule, IdentitySource, IssParameter, LIMITS_SETTING,
+    Level, LoginName, Manifest, ManifestSyntaxError, MemoryClass, Pkce, Push, PushAlgorithm, PushAuth,
+    PushJwt, PushPlace, RateLimit, RelatedHosts, Rotation, ScopeCase, Setting, SurfaceVersion, UrlSetting,
+    UrlSettingKind, UrlTemplate, UserinfoPointers, WithoutSecret,
 };
 pub use crate::observer::{CallObserver, Called};
 pub use crate::outbound::{
     BadOrigin, Carried, Credentials, CredentialsError, DirectError, DirectRequest, DirectResponse,
     HttpSettings, Listener, Login, LoginSecret, Lookup, Network, News, NoCredentials, OperatorAnswer,
-    OperatorClient, OwnProvider, Post, PostError, Posted, Secret, SystemLookup, Transport, TransportError,
-    UrlCheck, check_origins, check_server, parse_webhook_url,
+    OperatorClient, OriginOverrides, OwnProvider, Post, PostError, Posted, ProviderRedirect, Secret,
+    SystemLookup, Transport, TransportError, UrlCheck, check_origins, check_server, parse_origin,
+    parse_webhook_url,
 };
-pub use crate::packages::{Index, Installed, Previous, Source, Store};
-pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_offline};
+pub use crate::packages::{Index, Installed, Previous, Source, Store, manifest_text};
+pub use crate::runtime::{Config, PoolStatus, Runtime, Status, install_candidate, install_offline};
 pub use crate::shared::SharedCode;
 pub use crate::state::Progress;
-pub use crate::stats::{CallStats, Stats, StatsSnapshot};
+pub use crate::stats::{BucketStats, CallStats, ProviderWait, Stats, StatsSnapshot};
 pub use crate::surface::{Surface, Verb};
 pub use crate::watch::Watch;

@@ -10,7 +10,7 @@ use tokio::sync::Semaphore;
 use crate::blobs::Blobs;
 use crate::code::Code;
 use crate::error::Error;
-use crate::outbound::{CallEgress, Credentials, Listener, Meter, Policy};
+use crate::outbound::{CallEgress, Credentials, Listener, Meter, OriginOverrides, PaceRules, Policy};
 use crate::runtime::Runtime;
 
 /// How long it may take to get a line.
@@ -24,6 +24,8 @@ pub struct Listening<'a> {
     pub connection_id: &'a str,
     pub settings: &'a Map<String, Value>,
     pub credentials: Arc<dyn Credentials>,
+    /// Servers in the place of hosts of the manifest, as the operator registered them.
+    pub origins: Arc<OriginOverrides>,
 }
 
 impl Runtime {
@@ -41,7 +43,10 @@ impl Runtime {
         let loaded = self.find(of.connector).ok_or_else(|| Error::new(Code::NotInstalled, ""))?;
         let shared = self.0.sandbox.egress.clone();
         let egress = CallEgress {
-            policy: Policy::new(loaded.manifest.clone(), of.settings, &shared.approved),
+            policy: Policy::new(loaded.manifest.clone(), of.settings, &shared.approved)
+                .with_overrides(of.origins),
+            // Neither lines nor answers that last are counted.
+            pacing: PaceRules::unlimited(self.0.sandbox.now.clone()),
             shared,
             credentials: of.credentials,
             tenant: of.tenant.to_owned(),

@@ -12,7 +12,7 @@ use wasmtime::{Engine, Precompiled};
 
 use crate::imports;
 use crate::limits::Limits;
-use crate::manifest::{Level, Manifest};
+use crate::manifest::{AccountLimits, Level, Manifest};
 use crate::outbound::wasi_http;
 use crate::packages::{Package, Source};
 use crate::state::State;
@@ -21,7 +21,8 @@ use crate::surface::{Surface, Verb};
 use crate::wasi;
 
 /// Our interfaces that a component may import.
-const OFFERED: [&str; 8] = ["types", "http", "log", "clock", "random", "blob", "tcp", "progress"];
+const OFFERED: [&str; 9] =
+    ["types", "http", "log", "clock", "random", "blob", "tcp", "progress", "time-zones"];
 const PACKAGE: &str = "switchboard:connector/";
 
 /// A connector in service. Calls in flight hold it, so a version that was replaced lives until its last call is done.
@@ -38,6 +39,8 @@ pub struct Loaded {
     pub(crate) index: HashMap<(Surface, Verb), ComponentExportIndex>,
     pub(crate) pre: InstancePre<State>,
     pub(crate) memory_mib: usize,
+    /// `[limits]` of the manifest.
+    pub(crate) limits: Arc<AccountLimits>,
     pub(crate) stats: Arc<Stats>,
 }
 
@@ -132,6 +135,7 @@ pub(crate) fn link(
     Ok(Loaded {
         name: manifest.name.as_str().into(),
         memory_mib: limits.memory_mib(manifest.memory),
+        limits: Arc::new(manifest.limits.clone()),
         digest: package.digest.clone(),
         source: package.source,
         manifest,

@@ -22,6 +22,15 @@ impl LogLevel {
             _ => LogLevel::Info,
         }
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            LogLevel::Error => "error",
+            LogLevel::Warn => "warn",
+            LogLevel::Info => "info",
+            LogLevel::Debug => "debug",
+        }
+    }
 }
 
 /// One line. Control characters are escaped, so that a line cannot pretend to be two.
@@ -106,10 +115,12 @@ impl LogBook {
     }
 }
 
-/// Debug, whatever the guest calls it: lines may hold what is in the account, and who wants them asks for them.
+/// Writes the line to the host's log. Its level there is debug, whatever the guest calls it: lines may hold what is in the account, and an
+/// operator who wants them asks for them.
 fn emit(book: &Book, line: &LogLine) {
     let (connector, request_id, message) = (&*book.connector, &*book.request_id, &*line.message);
-    tracing::debug!(target: "connector", connector, request_id, level = ?line.level, fields = ?line.fields, "{message}");
+    let guest_level = line.level.name();
+    tracing::debug!(target: "connector", connector, request_id, guest_level, fields = ?line.fields, "{message}");
 }
 
 /// `text` cut to `max` bytes, with control characters and line separators escaped.

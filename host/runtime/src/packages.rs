@@ -21,6 +21,8 @@ use crate::manifest::Manifest;
 const MANIFEST: &str = "connector.toml";
 const COMPONENT: &str = "component.wasm";
 const MAX_MANIFEST: u64 = 256 << 10;
+/// Most bytes of the index file.
+const MAX_INDEX: u64 = 4 << 20;
 /// Versions kept for rollback, per connector.
 const KEPT_VERSIONS: usize = 5;
 
@@ -78,12 +80,12 @@ impl Package {
     /// Reads `connector.toml` and the component beside it, `<name>.wasm`. A component of more than `max_wasm` bytes is not
     /// read.
     pub(crate) fn read(dir: &Path, source: Source, max_wasm: usize) -> anyhow::Result<Self> {
-        let text = read_capped(&dir.join(MANIFEST), MAX_MANIFEST)?;
-        let text = String::from_utf8(text).context("connector.toml is not UTF-8")?;
+        let text = manifest_text(&dir.join(MANIFEST))?;
         let manifest = Manifest::parse(&text)?;
         let named = dir.join(format!("{}.wasm", manifest.name));
         let path = if source == Source::Installed { dir.join(COMPONENT) } else { named };
-        let wasm = read_capped(&path, max_wasm as u64)?;
+        let wasm = files::read_regular(&path, max_wasm as u64)
+            .with_context(|| format!("cannot read {}", path.display()))?;
         let of_wasm = Sha256::digest(&wasm);
         let both = Sha256::new().chain_update(Sha256::digest(text.as_bytes())).chain_update(of_wasm);
         let (sha256, digest) = (hex::encode(of_wasm), hex::encode(both.finalize()));
@@ -98,11 +100,19 @@ impl Package {
     }
 }
 
-fn read_capped(path: &Path, max: u64) -> anyhow::Result<Vec<u8>> {
-    let context = || format!("reading {}", path.display());
-    let size = std::fs::metadata(path).with_context(context)?.len();
-    ensure!(size <= max, "{} is too large: {size} bytes, the limit is {max}", path.display());
-    std::fs::read(path).with_context(context)
+/// The text of a manifest: a regular file of at most 256 KiB.
+pub fn manifest_text(path: &Path) -> anyhow::Result<String> {
+    let content =
+        files::read_regular(path, MAX_MANIFEST).with_context(|| format!("cannot read {}", path.display()))?;
+    String::from_utf8(content).ok().with_context(|| format!("{} is not UTF-8", path.display()))
+}
+
+/// The installed version that a package may take the place of.
+#[derive(Clone, Debug)]
+pub(crate) enum Predecessor {
+    Any,
+    /// The one with this digest; none: no connector of the name is installed.
+    Version(Option<String>),
 }
 
 /// Folders inside `dir` that hold a `connector.toml`, sorted. None if there is no such folder.
@@ -135,13 +145,20 @@ impl Store {
     /// What is installed now.
     pub fn index(&self) -> anyhow::Result<Index> {
         let path = self.index_path();
-        match std::fs::read(&path) {
+        match files::read_regular(&path, MAX_INDEX) {
             Ok(bytes) => {
                 serde_json::from_slice(&bytes).with_context(|| format!("reading {}", path.display()))
             }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Index::default()),
             Err(error) => Err(error).with_context(|| format!("reading {}", path.display())),
         }
+    }
+
+    /// The manifest of the version in service; none where no connector of the name is installed.
+    pub fn manifest(&self, name: &str) -> anyhow::Result<Option<Manifest>> {
+        let Some(entry) = self.index()?.connectors.remove(name) else { return Ok(None) };
+        let text = manifest_text(&self.package_dir(&entry.current).join(MANIFEST))?;
+        Manifest::parse(&text).map(Some)
     }
 
     /// Takes a connector out of service. Its files stay; installing it again is quick.
@@ -175,11 +192,24 @@ impl Store {
         })
     }
 
-    /// Writes a package that was checked, and puts it into service.
-    pub(crate) fn insert(&self, package: &Package) -> anyhow::Result<Installed> {
+    /// The bytes of the index file; none where there is no such file, or it cannot be read.
+    pub(crate) fn index_bytes(&self) -> Option<Vec<u8>> {
+        files::read_regular(&self.index_path(), MAX_INDEX).ok()
+    }
+
+    /// Writes a package that was checked, and puts it into service in the place of `predecessor`.
+    pub(crate) fn insert(&self, package: &Package, predecessor: &Predecessor) -> anyhow::Result<Installed> {
         self.write(package)?;
         self.change(|index| {
-            let entry = index.connectors.entry(package.manifest.name.clone()).or_default();
+            let name = &package.manifest.name;
+            let current = index.connectors.get(name).map(|entry| entry.current.clone());
+            if let Predecessor::Version(expected) = predecessor {
+                ensure!(
+                    current == *expected,
+                    "another version of \"{name}\" was installed meanwhile: try again"
+                );
+            }
+            let entry = index.connectors.entry(name.clone()).or_default();
             if entry.current != package.digest {
                 let digest = std::mem::replace(&mut entry.current, package.digest.clone());
                 let version = std::mem::replace(&mut entry.version, package.manifest.version.clone());
@@ -200,7 +230,7 @@ impl Store {
         Ok(package)
     }
 
-    pub(crate) fn index_path(&self) -> PathBuf {
+    fn index_path(&self) -> PathBuf {
         self.dir.join("index.json")
     }
 
@@ -210,7 +240,7 @@ impl Store {
 
     fn write(&self, package: &Package) -> anyhow::Result<()> {
         let target = self.package_dir(&package.digest);
-        if self.read(&package.digest, usize::MAX).is_ok() {
+        if self.read(&package.digest, package.wasm.len()).is_ok() {
             return Ok(());
         }
         let packages = self.dir.join("packages");
@@ -257,10 +287,17 @@ mod tests {
         let store = Store::open(dir.path()).unwrap();
         let (one, two) = (package(dir.path(), "1.0.0"), package(dir.path(), "2.0.0"));
         assert_ne!(one.digest, two.digest, "another manifest is another version");
-        store.insert(&one).unwrap();
-        let installed = store.insert(&two).unwrap();
+        store.insert(&one, &Predecessor::Version(None)).unwrap();
+        assert!(
+            store.insert(&two, &Predecessor::Version(None)).is_err(),
+            "it was not compared with this one"
+        );
+        let installed = store.insert(&two, &Predecessor::Version(Some(one.digest.clone()))).unwrap();
         assert_eq!((&*installed.version, &installed.previous[0].digest), ("2.0.0", &one.digest));
-        assert_eq!(store.insert(&two).unwrap(), installed, "installing it again changes nothing");
+        let again = store.insert(&two, &Predecessor::Any).unwrap();
+        assert_eq!(again, installed, "installing it again changes nothing");
+        assert_eq!(store.manifest("x").unwrap().unwrap().version, "2.0.0");
+        assert!(store.manifest("y").unwrap().is_none());
         assert_eq!(store.rollback("x").unwrap().current, one.digest);
         assert_eq!(store.rollback("x").unwrap().current, two.digest);
         assert_eq!(store.read(&one.digest, 100).unwrap().manifest.version, "1.0.0");
@@ -273,10 +310,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let one = package(dir.path(), "1.0.0");
-        store.insert(&one).unwrap();
+        store.insert(&one, &Predecessor::Any).unwrap();
         std::fs::write(store.package_dir(&one.digest).join(COMPONENT), b"evil").unwrap();
         assert!(store.read(&one.digest, 100).is_err());
-        store.insert(&one).unwrap();
+        store.insert(&one, &Predecessor::Any).unwrap();
         assert!(store.read(&one.digest, 100).is_ok());
     }
 }

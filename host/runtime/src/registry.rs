@@ -11,7 +11,7 @@ use wasmtime::Engine;
 
 use crate::artefacts::Artefacts;
 use crate::loaded::{self, Linkers, Loaded};
-use crate::packages::{self, Installed, Package, Source, Store};
+use crate::packages::{self, Installed, Package, Predecessor, Source, Store};
 use crate::sandbox::Sandbox;
 use crate::stats::Stats;
 
@@ -86,10 +86,19 @@ impl Registry {
     pub(crate) async fn install(&self, dir: &Path) -> anyhow::Result<Installed> {
         let package = self.read(dir.to_owned(), Source::Bundle).await?;
         let package = Package { source: Source::Installed, ..package };
+        self.install_package(package, Predecessor::Any).await
+    }
+
+    /// The same for a package that was read before.
+    pub(crate) async fn install_package(
+        &self,
+        package: Package,
+        predecessor: Predecessor,
+    ) -> anyhow::Result<Installed> {
         let loaded = self.load(&package).await?;
         let _turn = self.changing.lock().await;
         let store = self.store.clone();
-        let installed = blocking(move || store.insert(&package)).await?;
+        let installed = blocking(move || store.insert(&package, &predecessor)).await?;
         self.publish([(loaded.manifest.name.clone(), Some(loaded))]);
         Ok(installed)
     }

@@ -11,6 +11,7 @@ use wasmtime::Engine;
 use crate::admission::{Admission, Occupancy};
 use crate::artefacts::Artefacts;
 use crate::call::{Answer, Call};
+use crate::candidate::InstallCandidate;
 use crate::code::Code;
 use crate::compile::Compiler;
 use crate::engine::{self, Allocation};
@@ -23,7 +24,7 @@ use crate::outbound::{
     DirectError, DirectRequest, DirectResponse, Egress, HttpSettings, Lookup, OwnProvider, Post, PostError,
     Posted, Rules, Transport, UrlCheck,
 };
-use crate::packages::{Installed, Store};
+use crate::packages::{Installed, Predecessor, Store};
 use crate::registry::{Registry, blocking};
 use crate::sandbox::{Running, Sandbox, micros};
 use crate::shared::SharedCode;
@@ -266,14 +267,14 @@ impl Runtime {
     /// Looks at the store's index every second: `switchboard connector …` changes it beside us.
     fn follow_store(&self) {
         let weak = Arc::downgrade(&self.0);
-        let path = self.0.store.index_path();
+        let store = self.0.store.clone();
         // Its content, not its time: two changes may fall into one tick of the file system's clock.
-        let mut seen = std::fs::read(&path).ok();
+        let mut seen = store.index_bytes();
         tokio::spawn(async move {
             loop {
                 tokio::time::sleep(Duration::from_secs(1)).await;
                 let Some(inner) = weak.upgrade() else { break };
-                let now = std::fs::read(&path).ok();
+                let now = store.index_bytes();
                 if now != seen {
                     seen = now;
                     if let Err(error) = inner.registry.reconcile().await {
@@ -289,4 +290,10 @@ impl Runtime {
 /// host, or before one starts. A running host puts it into service within a second.
 pub async fn install_offline(config: Config, dir: &Path) -> anyhow::Result<Installed> {
     Runtime::prepare(config)?.install(dir).await
+}
+
+/// The same for a connector that was read before. Fails where another version than the one that it was compared with is installed meanwhile.
+pub async fn install_candidate(config: Config, candidate: InstallCandidate) -> anyhow::Result<Installed> {
+    let predecessor = Predecessor::Version(candidate.predecessor());
+    Runtime::prepare(config)?.0.registry.install_package(candidate.package, predecessor).await
 }

@@ -12,6 +12,7 @@ use crate::blobs::Blobs;
 use crate::call::{Answer, Call};
 use crate::code::{Blame, Code};
 use crate::error::Error;
+use crate::extra;
 use crate::guests::Computes;
 use crate::limits::Limits;
 use crate::loaded::{Loaded, TRIAL_CPU};
@@ -19,7 +20,9 @@ use crate::log::{LogBook, Seen, harmless};
 use crate::manifest::Level;
 use crate::observer::{CallObserver, Called};
 use crate::outbound::wasi_http::WasiHttp;
-use crate::outbound::{CallEgress, Credentials, Egress, Meter, NoCredentials, Policy};
+use crate::outbound::{
+    CallEgress, Credentials, Egress, LONGEST_WAIT_MS, Meter, NoCredentials, PaceRules, Policy,
+};
 use crate::state::{Cpu, HostCalls, Memory, NowMs, Progress, Random, State};
 use crate::stats::CallStats;
 use crate::surface::{Surface, Verb};
@@ -34,15 +37,13 @@ pub(crate) struct Sandbox {
     pub(crate) observer: Option<Arc<dyn CallObserver>>,
 }
 
-/// Longest time after which a connector may say that a repeat does better: quotas of providers are a day's at most.
-const LONGEST_WAIT_MS: u64 = 24 * 60 * 60_000;
-
 /// Whose call it is, and what it may use.
 struct Context {
     tenant: String,
     connection: String,
     called: Called,
     policy: Policy,
+    pacing: PaceRules,
     credentials: Arc<dyn Credentials>,
     seed: Option<u64>,
     blobs: Blobs,
@@ -78,12 +79,19 @@ impl Sandbox {
             deadline_ms: u32::try_from(wall.as_millis()).unwrap_or(u32::MAX),
             extra: call.extra,
         };
-        let policy = Policy::new(loaded.manifest.clone(), &call.context.settings, &self.egress.approved);
+        let policy = Policy::new(loaded.manifest.clone(), &call.context.settings, &self.egress.approved)
+            .with_overrides(call.context.origins);
+        let pacing = PaceRules {
+            limits: call.context.limits.unwrap_or_else(|| loaded.limits.clone()),
+            is_background: call.context.background,
+            now: self.now.clone(),
+        };
         let context = Context {
             tenant: call.context.tenant,
             connection: call.context.connection_id,
             called: called.clone(),
             policy,
+            pacing,
             credentials: call.context.credentials,
             seed: call.context.seed,
             blobs: call.blobs,
@@ -117,6 +125,7 @@ impl Sandbox {
                 request_id: "trial".to_owned(),
             },
             policy: Policy::new(loaded.manifest.clone(), &serde_json::Map::new(), &[]),
+            pacing: PaceRules::unlimited(self.now.clone()),
             credentials: Arc::new(NoCredentials),
             seed: None,
             blobs: Blobs::new(0),
@@ -171,6 +180,7 @@ impl Sandbox {
         let egress = CallEgress {
             shared: self.egress.clone(),
             policy: cx.policy,
+            pacing: cx.pacing,
             credentials: cx.credentials,
             tenant: cx.tenant,
             connection: cx.connection,
@@ -217,7 +227,7 @@ impl Sandbox {
     ) -> Result<Answer, Error> {
         let state = store.data();
         let mut error = match outcome {
-            Ok(Ok(Ok(response))) => match self.check(&response.body) {
+            Ok(Ok(Ok(response))) => match self.check(&response) {
                 Ok(()) => {
                     return Ok(Answer {
                         body: response.body,
@@ -260,8 +270,11 @@ impl Sandbox {
         Err(error)
     }
 
-    /// Whether an answer is JSON of a bounded depth. Its length is bounded too, and still takes milliseconds to look through.
-    fn check(&self, body: &str) -> Result<(), String> {
+    /// Whether the body of an answer is JSON of a bounded depth, and its `extra` is bounded. The body's length is bounded too, and still
+    /// takes milliseconds to look through.
+    fn check(&self, response: &Response) -> Result<(), String> {
+        extra::ensure_bounded(&response.extra)?;
+        let body = &response.body;
         compute::at_once(body.len(), || traps::check_json(body, self.limits.output_depth))
     }
 
@@ -329,17 +342,16 @@ fn meter(store: &mut Store<State>) {
 
 fn figures(state: &State) -> CallStats {
     state.cpu.pause();
+    let now = (state.now)();
     CallStats {
         queue_us: 0,
         wall_us: 0,
         cpu_us: micros(state.cpu.used()),
         peak_memory: state.memory.peak as u64,
         http_requests: state.egress.meter.requests(),
-        provider_retry_after_ms: state
-            .egress
-            .meter
-            .retry_after_ms((state.now)())
-            .map(|ms| ms.min(LONGEST_WAIT_MS)),
+        failed_requests: state.egress.meter.failed_requests(),
+        provider_retry_after_ms: state.egress.meter.retry_after_ms(now).map(|ms| ms.min(LONGEST_WAIT_MS)),
+        buckets: state.egress.meter.buckets(now),
     }
 }
 

@@ -20,9 +20,34 @@ pub struct CallStats {
     pub peak_memory: u64,
     /// HTTP requests that left the host.
     pub http_requests: u32,
+    /// Requests among them that the provider failed: answered with 429, 500, 502, 503 or 504, or not at all.
+    pub failed_requests: u32,
     /// Longest `Retry-After` (ms) of the provider's answers 429 and 5xx, at most a day: the next call for this account should wait so
     /// long.
     pub provider_retry_after_ms: Option<u64>,
+    /// The same by buckets of `[limits]`, and what the host held back itself; none where there is nothing to say.
+    pub buckets: Option<Box<BucketStats>>,
+}
+
+/// How a call met the limits of its account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BucketStats {
+    /// `Retry-After` of the provider's answers 429 and 5xx, the longest of each bucket.
+    pub waits: Vec<ProviderWait>,
+    /// The bucket of all requests of the call. Empty: they were of several, or of none.
+    pub only: String,
+    /// A request was not sent because a limit of `[limits]` was reached, and would be after so long, ms.
+    pub held_ms: Option<u64>,
+    /// The call asked for lines (IMAP, SMTP): it may have changed something without a request.
+    pub has_lines: bool,
+}
+
+/// Time for which a provider wants part of an account to be left alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProviderWait {
+    /// A bucket of `[limits]` in the connector's manifest; empty: the whole account.
+    pub bucket: String,
+    pub ms: u64,
 }
 
 /// Counters of one connector since the process started; they survive a swap.

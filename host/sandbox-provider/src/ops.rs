@@ -113,6 +113,9 @@ pub struct Dropped {
     pub seq: u64,
     pub at_ms: i64,
     pub id: String,
+    /// No list tells that it is gone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_silent: bool,
 }
 
 /// What a request with an `Idempotency-Key` did, so that its repetition answers the same without doing it again.

@@ -114,6 +114,15 @@ impl<R: Record> Folder<R> {
         }
     }
 
+    /// Forgets a record as if it had never been there.
+    pub fn erase(&mut self, id: &str) {
+        if let Some(old) = self.records.remove(id) {
+            self.order.remove(&old.seq);
+            self.tombstones -= usize::from(old.record.is_none());
+            self.bytes -= old.bytes;
+        }
+    }
+
     /// The change of the `count`th tombstone from the oldest.
     pub fn tombstone(&self, count: usize) -> Option<u64> {
         let is_gone = |id: &String| self.records.get(id).is_some_and(|s| s.record.is_none());

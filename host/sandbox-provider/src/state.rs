@@ -81,6 +81,7 @@ impl State {
             seq,
             at_ms,
             id: id.to_owned(),
+            is_silent: false,
         }));
         let Some(left) = self.folder::<R>(&mail, &folder).filter(|f| f.tombstones() > MAX_TOMBSTONES) else {
             return;
@@ -89,6 +90,13 @@ impl State {
         if let Some(upto) = left.tombstone(MAX_TOMBSTONES / 2) {
             self.commit(Op::Forget { kind, mail, folder, upto });
         }
+    }
+
+    /// Removes a record without a tombstone.
+    pub fn erase<R: Record>(&mut self, mail: &str, folder: &str, at_ms: i64, id: &str) {
+        let (kind, seq, is_silent) = (R::KIND, self.seq + 1, true);
+        let (mail, folder, id) = (mail.to_owned(), folder.to_owned(), id.to_owned());
+        self.commit(Op::DropRecord(Dropped { kind, mail, folder, seq, at_ms, id, is_silent }));
     }
 
     pub fn put_head<R: Record>(&mut self, mail: &str, head: R::Head) -> u64 {
@@ -177,7 +185,10 @@ impl State {
 
     fn apply_drop<R: Record>(&mut self, gone: &Dropped) {
         self.seq = self.seq.max(gone.seq);
-        if let Some(folder) = self.folder_mut::<R>(&gone.mail, &gone.folder) {
+        let Some(folder) = self.folder_mut::<R>(&gone.mail, &gone.folder) else { return };
+        if gone.is_silent {
+            folder.erase(&gone.id);
+        } else {
             folder.put(&gone.id, Slot { seq: gone.seq, at_ms: gone.at_ms, record: None, bytes: 0 });
         }
     }
@@ -275,7 +286,10 @@ fn folder_ops<'a, R: Record>(mail: &'a str, folder: &'a Folder<R>) -> impl Itera
         let (mail, folder, seq, at_ms) = (mail.to_owned(), folder.head.id().to_owned(), slot.seq, slot.at_ms);
         Some(match &slot.record {
             Some(record) => R::put_op(Put { mail, folder, seq, at_ms, record: record.clone() }),
-            None => Op::DropRecord(Dropped { kind: R::KIND, mail, folder, seq, at_ms, id: id.clone() }),
+            None => {
+                let (kind, id, is_silent) = (R::KIND, id.clone(), false);
+                Op::DropRecord(Dropped { kind, mail, folder, seq, at_ms, id, is_silent })
+            }
         })
     });
     std::iter::once(head).chain(records)

@@ -38,12 +38,18 @@ pub(crate) fn new_refresh_token(app: &App, grant_id: &str, generation: i64) -> S
     format!("{PREFIX}{}", app.keyring.signed(text.as_bytes()))
 }
 
-/// The grant and the generation of a refresh token.
-fn read(app: &App, token: &str) -> Option<(String, i64)> {
+/// The part of a refresh token that names its grant.
+#[derive(Clone)]
+struct RefreshClaims {
+    grant_id: String,
+    generation: i64,
+}
+
+fn read(app: &App, token: &str) -> Option<RefreshClaims> {
     let text = String::from_utf8(app.keyring.verified(token.strip_prefix(PREFIX)?)?).ok()?;
     let parts: Vec<&str> = text.split(':').collect();
     let [PURPOSE, grant_id, generation, _] = parts[..] else { return None };
-    Some((grant_id.to_owned(), generation.parse().ok()?))
+    Some(RefreshClaims { grant_id: grant_id.to_owned(), generation: generation.parse().ok()? })
 }
 
 /// Renews an access token. The one before it lives out its time.
@@ -53,13 +59,10 @@ pub async fn refresh(
     request: RefreshRequest,
     attempt: &IdempotentAttempt,
 ) -> Result<TokenResult> {
-    let Some((grant_id, generation)) = read(app, &request.token) else { return Ok(Err(refused())) };
+    let Some(claims) = read(app, &request.token) else { return Ok(Err(refused())) };
     let (held, app, parent, attempt) = (app.clone(), app.clone(), parent.clone(), attempt.clone());
     let refreshed = held.db.write(move |tx| {
-        Box::pin(async move {
-            let of = (grant_id.as_str(), generation);
-            refresh_in(tx, &app, &parent, of, request.scopes, &attempt).await
-        })
+        Box::pin(async move { refresh_in(tx, &app, &parent, &claims, request.scopes, &attempt).await })
     });
     let outcome = refreshed.await;
     held.keys.clear();
@@ -74,11 +77,11 @@ async fn refresh_in(
     tx: &mut Tx,
     app: &App,
     parent: &ApiKey,
-    (grant_id, generation): (&str, i64),
+    claims: &RefreshClaims,
     wanted: Vec<String>,
     attempt: &IdempotentAttempt,
 ) -> Result<TokenResult> {
-    let now = app.now();
+    let (grant_id, generation, now) = (claims.grant_id.as_str(), claims.generation, app.now());
     if !api_keys::hold(tx, &parent.tenant, &parent.id).await? {
         return Ok(Err(TokenError::revoked()));
     }

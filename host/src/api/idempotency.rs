@@ -1,6 +1,6 @@
 //! Idempotency-Key: run once, or replay. The key is claimed before the work; the answer is stored in the transaction of the
-//! effect (`answer.rs`). What dies in between leaves a claim without an answer: the next attempt takes it over, is told that
-//! it is a repeat, and so looks at the provider before it writes again.
+//! effect (`app::stored_response`). What ends without an answer leaves a free claim (`app::running_claims`): the next attempt takes it over,
+//! is told that it is a repeat, and so looks at the provider before it writes again.
 
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use crate::api::access::api_key::Caller;
 use crate::api::request::fingerprint::of_parts;
 use crate::api::response::error::{FailedCode, is_of_the_moment};
 use crate::app::App;
-use crate::app::stored_response::{Claim, IdempotentAttempt};
+use crate::app::running_claims::{CLAIM_LEASE_MS, Claim, ClaimEnd, RunningClaim};
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// How long a claim is left alone: longer than any request may take.
-const LEASE_MS: i64 = 90_000;
+/// Time after which anybody may take a claim over that was not renewed, ms.
+const LEASE_MS: i64 = CLAIM_LEASE_MS as i64;
 /// A claim whose host has no lease is free after this time: it may have just started.
 const GONE_AFTER_MS: i64 = 10_000;
 /// How long a copy waits for the first attempt's answer.
@@ -78,9 +79,13 @@ pub async fn claim_scope(
         let fence = hex::encode(app.entropy.bytes::<12>());
         let now = app.now();
         let claim = Claim { application_id: application_id.to_owned(), scope: scope.clone(), fence };
+        // Before the row is there: whether an insert was committed whose connection broke, nobody knows.
+        let running = app.claims.begin(claim.clone());
         if insert(app, &claim, &fingerprint, now).await? {
-            return Ok(ClaimResult::Run(attempt(claim, false)));
+            running.set_end(ClaimEnd::Free);
+            return Ok(ClaimResult::Run(attempt(running, false)));
         }
+        running.settle();
         let Some(found) = table::find(app.db.reader(), application_id, &scope).await? else { continue };
         if found.fingerprint != fingerprint {
             return Err(invalid(
@@ -92,8 +97,12 @@ pub async fn claim_scope(
         if let Some(answer) = found.answer {
             return Ok(ClaimResult::Replay(Box::new(replay(app, &claim, &answer)?)));
         }
-        if is_dead(app, &found, now) && take_over(app, &claim, &fingerprint, &found.fence, now).await? {
-            return Ok(ClaimResult::Run(attempt(claim, true)));
+        if is_dead(app, &found, now) {
+            running.set_end(ClaimEnd::Free);
+            if take_over(app, &claim, &fingerprint, &found.fence, now).await? {
+                return Ok(ClaimResult::Run(attempt(running, true)));
+            }
+            running.settle();
         }
         if waiting.elapsed() >= Duration::from_millis(WAIT_MS) {
             let message = "a request with this Idempotency-Key is still running; try again shortly";
@@ -103,12 +112,16 @@ pub async fn claim_scope(
     }
 }
 
-/// After the handler: what it did not store with an effect is stored now, or the claim is given back.
+/// After the handler: what it did not store with an effect is stored now, or the claim ends. What cannot be written now is written when the
+/// database is back, after the last clone of the attempt is dropped.
 pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) -> Response {
-    let Some(claim) = attempt.claim().filter(|_| !attempt.is_answered()) else { return response };
-    let outcome = match response.status() {
+    let Some(claim) = attempt.claim().filter(|claim| !claim.is_settled()) else { return response };
+    let code = response.extensions().get::<FailedCode>().map(|failed| failed.0);
+    let end = match response.status() {
+        StatusCode::CONFLICT if code.is_some_and(|code| may_end_otherwise(code, attempt.resumed)) => {
+            ClaimEnd::Free
+        }
         // Began and ended: the same request gets the same answer.
-        StatusCode::CONFLICT if may_end_otherwise(&response) => expire(app, claim).await,
         status if status.is_success() || status == StatusCode::CONFLICT => {
             let (parts, body) = response.into_parts();
             let Ok(bytes) = axum::body::to_bytes(body, MAX_STORED).await else {
@@ -119,24 +132,32 @@ pub async fn finish(app: &App, attempt: &IdempotentAttempt, response: Response) 
             return Response::from_parts(parts, Body::from(bytes));
         }
         // It may have had an effect at the provider: the next attempt must look, so the claim stays, but free to take.
-        status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => {
-            expire(app, claim).await
+        status if status.is_server_error() && status != StatusCode::NOT_IMPLEMENTED => ClaimEnd::Free,
+        // It never began, but an attempt before it may have had an effect; or the provider was asked, and may have refused in the middle of
+        // several requests, such as the reading of what it had made.
+        _ if attempt.resumed || claim.has_called() || code == Some(Code::ProviderRateLimited) => {
+            ClaimEnd::Free
         }
         // It never began.
-        _ => release(app, claim).await,
+        _ => ClaimEnd::Unused,
     };
-    report(outcome);
+    if let Err(e) = claim.finish(end).await {
+        tracing::debug!(error = %format!("{e:#}"), "the end of an Idempotency-Key is written when the database is back");
+    }
     response
 }
 
-/// Whether a conflict says nothing of the request: a connection that could not be used will be usable again. The claim stays, free to
-/// take, because a provider may have refused in the middle of a write.
-fn may_end_otherwise(response: &Response) -> bool {
-    response.extensions().get::<FailedCode>().is_some_and(|failed| is_of_the_moment(failed.0))
+/// Whether a conflict says nothing of the request: a connection that could not be used will be usable again, and the other version that a
+/// repeat met may be the one that its first attempt made. The claim stays, free to take, because a provider may have refused in the middle
+/// of a write.
+fn may_end_otherwise(code: Code, is_repeat: bool) -> bool {
+    is_of_the_moment(code) || is_repeat && code == Code::StaleEtag
 }
 
 fn report(outcome: Result<()>) {
-    if let Err(e) = outcome {
+    if let Err(e) = outcome
+        && !e.is_outage()
+    {
         tracing::error!(error = %e, "the state of an Idempotency-Key could not be written");
     }
 }
@@ -176,15 +197,16 @@ fn new_claim<'a>(claim: &'a Claim, fingerprint: &'a str, owner: &'a str, now: i6
     }
 }
 
-/// Whether a claim has nobody behind it: its time is over, or the host that claimed is gone. On SQLite no other process serves this database,
-/// so every claim of another id is of one that is gone; on PostgreSQL a host is gone when its lease is over, and one that lost its lease
-/// goes on under another id.
+/// Whether a claim has nobody behind it. Of its own requests a process knows whether they run, whatever clocks show, however long they take
+/// and whatever could not be written. Of others: its time is over, or the host that claimed is gone. On SQLite no other process serves this
+/// database, so every claim of another id is of one that is gone; on PostgreSQL a host is gone when its lease is over. It renews the claims of
+/// requests that last, also those that it made under another id, before it lost its lease.
 fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
-    if found.lease_until <= now {
-        return true;
-    }
-    if found.owner == app.presence.id() {
+    if app.claims.is_running(&found.fence) {
         return false;
+    }
+    if found.lease_until <= now || found.owner == app.presence.id() {
+        return true;
     }
     let claimed_at = found.lease_until - LEASE_MS;
     let is_gone = match found.owner_until {
@@ -194,31 +216,10 @@ fn is_dead(app: &App, found: &table::Claim, now: i64) -> bool {
     is_gone || !app.db.is_shared()
 }
 
-fn attempt(claim: Claim, resumed: bool) -> IdempotentAttempt {
+fn attempt(running: RunningClaim, resumed: bool) -> IdempotentAttempt {
+    let claim = running.claim();
     let connector_key = of_parts(&[&claim.application_id, &claim.scope]);
-    IdempotentAttempt::new(connector_key, resumed, Some(claim))
-}
-
-async fn release(app: &App, claim: &Claim) -> Result<()> {
-    let claim = claim.clone();
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                Ok(table::delete(tx, &claim.application_id, &claim.scope, &claim.fence).await?)
-            })
-        })
-        .await
-}
-
-async fn expire(app: &App, claim: &Claim) -> Result<()> {
-    let claim = claim.clone();
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                Ok(table::expire(tx, &claim.application_id, &claim.scope, &claim.fence).await?)
-            })
-        })
-        .await
+    IdempotentAttempt::new(connector_key, resumed, Some(running))
 }
 
 async fn store(
@@ -227,7 +228,7 @@ async fn store(
     parts: &http::response::Parts,
     body: &Bytes,
 ) -> Result<()> {
-    let mut answer = crate::app::stored_response::StoredResponse::json(parts.status.as_u16(), body.clone());
+    let mut answer = StoredResponse::json(parts.status.as_u16(), body.clone());
     for (name, fixed) in
         [(header::ETAG, "etag"), (header::LOCATION, "location"), (header::RETRY_AFTER, "retry-after")]
     {

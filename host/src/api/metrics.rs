@@ -12,6 +12,7 @@ use storage::job_admin::{self, Count};
 use storage::sync_states::{self, Lag};
 
 use crate::app::App;
+use crate::app::log_queue;
 use crate::app::metrics::Metrics;
 
 /// The media type of the page: OpenMetrics, which Prometheus reads.
@@ -63,14 +64,23 @@ fn requests(registry: &mut Registry, metrics: &Metrics, callers: usize) {
     );
     let turns = "Turns of work in the background, by kind and by how they ended";
     registry.register("jobs_turns", turns, metrics.turns.clone());
+    let statements = "Statements sent to the database, by the request or the kind of job that sent them";
+    registry.register("database_statements", statements, metrics.statements.clone());
+    let rows = "Rows that statements returned or changed, by the request or the kind of job that sent them";
+    registry.register("database_rows", rows, metrics.statement_rows.clone());
     let takeovers = "Jobs that this host took over from hosts that were gone";
     registry.register("jobs_takeovers", takeovers, metrics.takeovers.clone());
-    let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not by a watch of ours; no_keys: not verified, because the keys of the provider could not be fetched";
+    let notifications = "Notifications of providers, by connector and outcome; wrong_secret, unknown_watch: not by a watch of ours; unproved: without a secret, and taken as a hint; no_keys: not verified, because the keys of the provider could not be fetched";
     registry.register("provider_notifications", notifications, metrics.notifications.clone());
     registry.register(
         "rate_limit_callers",
         "API keys and addresses that the rate limiter remembers",
         gauge(callers),
+    );
+    registry.register(
+        "log_lines_dropped",
+        "Lines of the log that could not be written to stderr, or waited too long for its reader",
+        ConstCounter::new(log_queue::dropped_lines()),
     );
     let build = vec![("version", env!("CARGO_PKG_VERSION"))];
     registry.register("build", "What is running", prometheus_client::metrics::info::Info::new(build));
@@ -202,6 +212,10 @@ async fn store(registry: &mut Registry, app: &App) {
     registry.register("sync_stuck", "Of them, those whose last pull failed", stuck);
     jobs(registry, &counted.jobs, app.now());
     if app.db.is_shared() {
+        let deviation = "How far this machine's clock is ahead of the database's, whose time the host uses";
+        let seconds = Duration::from_millis(app.clock_deviation.ms().unsigned_abs()).as_secs_f64();
+        let seconds = if app.clock_deviation.ms() < 0 { -seconds } else { seconds };
+        registry.register_with_unit("clock_deviation", deviation, Unit::Seconds, ConstGauge::new(seconds));
         let hears = "Whether this host hears what others commit; 0: it looks for work every second";
         registry.register("jobs_listen", hears, gauge(i64::from(app.db.wakes().hears())));
     }

@@ -28,6 +28,8 @@ use axum::response::Response;
 use base::error::{Code, Error, Result, refuse};
 use http::{HeaderMap, Method, StatusCode};
 use storage::api_keys::ApiKey;
+use storage::lane::Lane;
+use storage::statement_counts::StatementCounts;
 
 use crate::api::access::api_key::Caller;
 use crate::api::access::cors::{Readers, RequestOrigin, Sites};
@@ -78,7 +80,7 @@ pub fn operations() -> Vec<Operation> {
 
 /// Whoever has no key shares what one application may have of the database.
 async fn without_key(request: Request, next: Next) -> Response {
-    storage::lane::Lane::requests().of("").scope(next.run(request)).await
+    Lane::requests().of("").scope(next.run(request)).await
 }
 
 async fn unknown_path() -> ApiError {
@@ -96,6 +98,9 @@ async fn unknown_method() -> ApiError {
 /// What is known of a request when its answer leaves.
 struct ResponseFacts {
     request_id: String,
+    ip: IpAddr,
+    /// When it came, in milliseconds.
+    started: i64,
     standing: Standing,
     /// The request's key, if it is valid; also where it may not be used from there.
     key: Option<Arc<ApiKey>>,
@@ -111,7 +116,6 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
-    let mut seen = ResponseFacts { request_id, standing: anonymous, key: None, caller: None };
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.of(&request).or_else(public);
@@ -120,20 +124,24 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
         request.headers(),
         &app.config.trusted_proxies,
     );
+    let mut seen = ResponseFacts { request_id, ip, started, standing: anonymous, key: None, caller: None };
     let is_oauth = operation.as_deref().is_some_and(|o| o.oauth_errors);
     let challenge = is_oauth.then(|| crate::api::access::client_auth::challenge(request.headers()));
     let (origin, is_options) = (RequestOrigin::of(request.headers()), method == Method::OPTIONS);
     let is_public = operation.as_deref().is_some_and(|o| o.public);
     let (request, rest) = crate::api::request::unread_body::lend(request);
+    let counts = StatementCounts::default();
+    let counted = Lane::requests().counted(&counts);
     let response = if is_options {
-        let of = (route.as_str(), request.headers(), ip);
-        let response = options(&gate, of, is_public, &mut seen, started).await;
+        let answered = options(&gate, &route, request.headers(), is_public, &mut seen);
+        let response = counted.scope(answered).await;
         drop(request);
         response
     } else {
-        match admit(&gate, operation.as_deref(), request.headers(), ip, &mut seen, started).await {
+        let admitted = admit(&gate, operation.as_deref(), request.headers(), &mut seen);
+        match counted.scope(admitted).await {
             Ok(()) => {
-                let lane = lane(seen.caller.as_ref());
+                let lane = lane(seen.caller.as_ref()).counted(&counts);
                 lane.scope(run(&gate, operation, &seen, request, next)).await
             }
             Err(e) => {
@@ -148,9 +156,10 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     };
     let mut response = crate::api::response::finish::settle(response, &seen.request_id, seen.standing);
     let readers = Readers::of(is_public || is_options, seen.key.as_deref());
-    crate::api::access::cors::expose((app, &gate.sites), (origin, ip), &readers, &mut response).await;
-    count(&gate, &seen, &route, response.status(), started);
+    crate::api::access::cors::expose(app, &gate.sites, origin, ip, &readers, &mut response).await;
+    count(&gate, &seen, &route, response.status());
     app.metrics.observe(&route, &method, response.status().as_u16(), arrived.elapsed());
+    app.metrics.count_request_statements(&route, &method, &counts);
     note(&seen, &method, &route, response.status(), app.now() - started);
     // Of a body that came too slowly nothing waits that could keep the answer from arriving.
     if response.status() != StatusCode::REQUEST_TIMEOUT {
@@ -162,26 +171,26 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
 /// The answer to OPTIONS, which is no operation: the methods of a path, and whether a page may call them. No key is asked for, or charged.
 async fn options(
     gate: &Gate,
-    (route, headers, ip): (&str, &HeaderMap, IpAddr),
+    route: &str,
+    headers: &HeaderMap,
     is_public: bool,
     seen: &mut ResponseFacts,
-    now: i64,
 ) -> Response {
-    let app = &gate.app;
+    let (app, ip) = (&gate.app, seen.ip);
     let limit = app.config.anonymous_per_minute;
-    seen.standing = gate.limiters.take_of_address(Class::Anonymous, ip, limit, now);
+    seen.standing = gate.limiters.take_of_address(Class::Anonymous, ip, limit, seen.started);
     match within(seen.standing).and_then(|()| gate.operations.methods(route).ok_or_else(no_operation)) {
         Err(e) => crate::api::response::error::response(e, &seen.request_id),
         Ok(methods) => {
             let readers = Readers::of(is_public, None);
-            crate::api::access::cors::options((app, &gate.sites), (headers, ip), &methods, &readers).await
+            crate::api::access::cors::options(app, &gate.sites, headers, ip, &methods, &readers).await
         }
     }
 }
 
 /// The lane of a request: its application has a share of the database's connections, and so have all who have no key.
-fn lane(caller: Option<&Caller>) -> storage::lane::Lane {
-    let requests = storage::lane::Lane::requests();
+fn lane(caller: Option<&Caller>) -> Lane {
+    let requests = Lane::requests();
     requests.of(caller.map_or("", |caller| caller.tenant().application_id.as_str()))
 }
 
@@ -203,11 +212,9 @@ async fn admit(
     gate: &Gate,
     operation: Option<&Operation>,
     headers: &HeaderMap,
-    ip: IpAddr,
     seen: &mut ResponseFacts,
-    now: i64,
 ) -> Result<()> {
-    let app = &gate.app;
+    let (app, ip, now) = (&gate.app, seen.ip, seen.started);
     let anonymous =
         || gate.limiters.take_of_address(Class::Anonymous, ip, app.config.anonymous_per_minute, now);
     if operation.is_some_and(|o| o.own_budget) {
@@ -224,7 +231,7 @@ async fn admit(
     let caller = match crate::api::access::api_key::authenticate(app, &gate.key_lookups, headers, ip).await {
         Ok(caller) => caller,
         // The store says nothing of this key now, which is nobody's failure.
-        Err(e) if e.code() == Some(Code::Overloaded) => return Err(e),
+        Err(e) if e.code() == Some(Code::Overloaded) || e.is_outage() => return Err(e),
         Err(e) => {
             // Floods without a valid key are limited by address; the headers tell that budget. It is asked when the key has failed, and
             // so costs keys that are valid nothing, whoever else sends from there.
@@ -344,7 +351,7 @@ async fn write(app: &App, caller: &Caller, seen: &ResponseFacts, read: ReadBody,
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
-            let work = storage::lane::Lane::current().spawn(async move {
+            let work = Lane::current().spawn(async move {
                 let response = crate::api::response::finish::with_envelope(next.run(request).await, &id);
                 drop(held);
                 idempotency::finish(&app, &attempt, response).await
@@ -365,7 +372,7 @@ fn finished(response: Response, seen: &ResponseFacts) -> Response {
     crate::api::response::finish::with_envelope(response, &seen.request_id)
 }
 
-fn count(gate: &Gate, seen: &ResponseFacts, route: &str, status: StatusCode, at: i64) {
+fn count(gate: &Gate, seen: &ResponseFacts, route: &str, status: StatusCode) {
     let Some(caller) = &seen.caller else { return };
     let outcome = match status.as_u16() {
         429 => "rateLimited",
@@ -376,7 +383,7 @@ fn count(gate: &Gate, seen: &ResponseFacts, route: &str, status: StatusCode, at:
     gate.app.usage.add(
         &caller.key,
         caller.ip,
-        at,
-        RequestKind::at(at, crate::api::response::finish::surface_of(route), outcome),
+        seen.started,
+        RequestKind::at(seen.started, crate::api::response::finish::surface_of(route), outcome),
     );
 }

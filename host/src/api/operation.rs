@@ -116,10 +116,10 @@ impl Operation {
         let segments = self.path.split('/').filter(|s| !s.is_empty()).skip(1);
         let mut words: Vec<String> = segments.filter(|s| !s.starts_with('{')).map(camel).collect();
         if words.last().is_some_and(|w| VERBS.split_whitespace().any(|verb| verb == w)) {
-            return words.join(".");
+            let of_kind = if self.path.ends_with("/notifications/{name}") { "OfKind" } else { "" };
+            return words.join(".") + of_kind;
         }
-        let is_item = self.path.ends_with('}');
-        words.push(self.verb(is_item).into());
+        words.push(self.verb(self.path.ends_with('}')).into());
         words.join(".")
     }
 

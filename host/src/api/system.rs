@@ -2,19 +2,23 @@
 
 use std::future::ready;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Extension, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use base::error::Refusal;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use secrecy::ExposeSecret;
 use serde_json::json;
+use storage::Outage;
+use storage::lane::Lane;
 use subtle::ConstantTimeEq;
 use tokio::sync::Mutex;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use crate::api::access::api_key::{client_ip, peer};
 use crate::api::access::rate_limit::{Class, Limiters};
@@ -26,6 +30,8 @@ use crate::app::App;
 const PROBES_PER_MINUTE: u64 = 300;
 /// How long the store's last word is believed, in milliseconds.
 const READINESS_LIFE_MS: i64 = 1_000;
+/// How long the store may take to answer a probe, which itself is answered within a second.
+const READY_WITHIN: Duration = Duration::from_millis(900);
 
 /// `/healthz`, `/readyz`, `/metrics`, `/openapi.json`, `/docs`.
 pub fn routes(operations: &Operations, limiters: Arc<Limiters>, app: &App) -> Router<App> {
@@ -88,25 +94,58 @@ async fn healthz() -> Response {
     json_text(StatusCode::OK, body.to_string())
 }
 
-/// What the store last said, and when.
+/// The last answer of the store to a probe.
 #[derive(Default)]
-struct Readiness(Mutex<Option<(i64, bool)>>);
+struct Readiness(Mutex<StoreAnswer>);
+
+/// An answer of the store to a probe.
+#[derive(Default)]
+struct StoreAnswer {
+    /// Milliseconds since 1970; none before the first answer.
+    at: Option<i64>,
+    /// Why the store cannot be used; none where it can.
+    reason: Option<String>,
+    /// The log has a line about it from here.
+    is_logged: bool,
+}
 
 impl Readiness {
-    /// Whether the store answers and has this program's schema. It is asked once a second at most, however many ask.
-    async fn is_ready(&self, app: &App) -> bool {
+    /// Why the store cannot be used: it does not answer, has another schema, or takes no writes. None where it can. It is asked once a
+    /// second at most, however many ask.
+    async fn trouble(&self, app: &App) -> Option<String> {
         let mut last = self.0.lock().await;
         let now = app.now();
-        if let Some((_, is_ready)) = last.filter(|(at, _)| (0..READINESS_LIFE_MS).contains(&(now - at))) {
-            return is_ready;
+        if last.at.is_some_and(|at| (0..READINESS_LIFE_MS).contains(&(now - at))) {
+            return last.reason.clone();
         }
-        let checked = app.db.check().await;
-        if let Err(e) = &checked {
-            tracing::error!(error = %format!("{e:#}"), "not ready");
+        let checked = Lane::requests().scope(app.db.check_usable());
+        let (reason, cause) = match timeout(READY_WITHIN, checked).await {
+            Ok(Ok(())) => (None, None),
+            Ok(Err(e)) => (Some(reason(&e)), Outage::from_error(&e).is_none().then(|| format!("{e:#}"))),
+            Err(_) => {
+                let late = "the database does not answer".to_owned();
+                (Some(late.clone()), Some(late))
+            }
+        };
+        let was_logged = last.is_logged;
+        match &cause {
+            Some(cause) if !was_logged => tracing::error!(error = %cause, "not ready"),
+            None if was_logged => tracing::info!("ready again"),
+            _ => {}
         }
-        *last = Some((now, checked.is_ok()));
-        checked.is_ok()
+        *last = StoreAnswer { at: Some(now), is_logged: cause.is_some(), reason: reason.clone() };
+        reason
     }
+}
+
+/// An error of the store for whoever asks, without hosts, files and statements.
+fn reason(e: &anyhow::Error) -> String {
+    let refusal = e.downcast_ref::<Refusal>().map(|refusal| refusal.message.as_str());
+    // What follows is advice to clients.
+    let of_refusal = refusal.and_then(|message| message.split(';').next());
+    of_refusal
+        .unwrap_or("the database fails, or has another schema than this program; the log has the cause")
+        .to_owned()
 }
 
 /// Fit to take requests: the store answers and has this program's schema, and what they leave to be done in the background is done.
@@ -114,17 +153,19 @@ async fn readyz(State(app): State<App>, Extension(readiness): Extension<Arc<Read
     if app.is_draining() {
         return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "stopping" }).to_string());
     }
-    if !readiness.is_ready(&app).await {
-        return json_text(StatusCode::SERVICE_UNAVAILABLE, json!({ "status": "unavailable" }).to_string());
-    }
-    if let Some(reason) = app.presence.trouble((app.now(), Instant::now())) {
-        let body = json!({ "status": "unavailable", "reason": reason });
+    let of_host = app.presence.trouble(app.now(), Instant::now()).map(str::to_owned);
+    let reasons: Vec<String> = readiness.trouble(&app).await.into_iter().chain(of_host).collect();
+    if !reasons.is_empty() {
+        let body = json!({ "status": "unavailable", "reason": reasons.join("; ") });
         return json_text(StatusCode::SERVICE_UNAVAILABLE, body.to_string());
     }
     let connectors: Vec<String> =
         app.runtime.list().iter().map(|c| format!("{}@{}", c.manifest.name, c.manifest.version)).collect();
     let instances = format!("{:?}", app.runtime.status().allocation);
-    let body = json!({ "status": "ready", "connectors": connectors, "instances": instances });
+    // Contract silent: a host whose machine's clock is wrong stays ready, since it uses the database's time.
+    let warnings: Vec<String> = app.clock_deviation.warning().into_iter().collect();
+    let body =
+        json!({ "status": "ready", "connectors": connectors, "instances": instances, "warnings": warnings });
     json_text(StatusCode::OK, body.to_string())
 }
 

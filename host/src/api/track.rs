@@ -52,8 +52,12 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
     let destination = match hits::destination(app, &target).await {
         Ok(found) => found,
         Err(e) => {
-            tracing::error!(error = %e, "where a link leads cannot be read");
-            return answer(StatusCode::SERVICE_UNAVAILABLE, None);
+            if !e.is_outage() {
+                tracing::error!(error = %e, "where a link leads cannot be read");
+            }
+            let mut response = answer(StatusCode::SERVICE_UNAVAILABLE, None);
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            return response;
         }
     };
     if target.link.is_some() && destination.is_none() {
@@ -63,6 +67,7 @@ async fn hit(app: &App, limiters: &Limiters, signed: &str, visitor: &Visitor<'_>
     // Whoever reads mail is not kept waiting, and not turned away, because something cannot be counted.
     if of_record.retry_after_s.is_none()
         && let Err(e) = hits::note(app, &target, visitor).await
+        && !e.is_outage()
     {
         tracing::warn!(error = %e, "a hit could not be kept");
     }

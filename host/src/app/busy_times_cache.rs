@@ -31,7 +31,7 @@ pub type BusyStretches = Arc<[(Interval, ShowAs)]>;
 pub struct Name {
     pub calendar_id: String,
     /// The range that is looked at, ms since 1970.
-    pub range: (i64, i64),
+    pub range: Interval,
     /// The zone of all-day events.
     pub zone: String,
     /// Only events that the account attends or organizes count.
@@ -85,7 +85,8 @@ impl BusyTimes {
     pub async fn known(
         &self,
         db: &Db,
-        (tenant, now): (&Tenant, i64),
+        tenant: &Tenant,
+        now: i64,
         name: &Name,
     ) -> Result<(Option<BusyStretches>, LogMark)> {
         let kept = self.0.get(name).filter(|kept| (0..LIFE_MS).contains(&(now - kept.mark.at)));

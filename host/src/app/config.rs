@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 use ipnet::IpNet;
-use runtime::{CallObserver, SharedCode};
+use runtime::{CallObserver, ProviderRedirect, SharedCode};
 use secrecy::SecretString;
 use serde::Deserialize;
 use storage::PoolLimits;
@@ -95,6 +95,8 @@ pub struct Config {
     pub connector_lines: bool,
     /// Who is told of each call of a connector. While a connector is written: no flag changes it.
     pub connector_observer: Option<Arc<dyn CallObserver>>,
+    /// The server that plays the provider of a connector while it is written: no flag changes it.
+    pub connector_redirect: Option<ProviderRedirect>,
     /// What hosts of one process share of their connectors' code: for tests. No flag changes it.
     pub connector_code: Option<SharedCode>,
 }
@@ -163,6 +165,7 @@ impl Default for Config {
             compile_program: None,
             connector_lines: false,
             connector_observer: None,
+            connector_redirect: None,
             connector_code: None,
         }
     }

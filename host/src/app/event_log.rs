@@ -1,13 +1,13 @@
 //! Writing the application's log: numbers, ids and times are given here, in the transaction of the change.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::error::{Code, Result, refuse};
 use base::ids::Kind;
 use base::tenant::Tenant;
 use storage::connections::Connection;
 use storage::log::Entry;
-use storage::usage::{self, Bucket};
+use storage::usage;
 use storage::{Tx, log as table};
 
 use crate::app::App;
@@ -96,21 +96,9 @@ const COUNTED: [(&str, &str); 4] = [
     ("email.message.bounced", usage::EMAIL_BOUNCED),
 ];
 
-/// What no key is counted for. `at`: ms since 1970.
-fn bucket(tenant: &Tenant, at: i64, outcome: &str) -> Bucket {
-    Bucket {
-        tenant: tenant.clone(),
-        key_id: String::new(),
-        day: crate::app::usage::day(at),
-        surface: String::new(),
-        outcome: outcome.to_owned(),
-    }
-}
-
 /// Appends lines, in order; returns the sequence of the first.
 pub async fn append(tx: &mut Tx, app: &App, tenant: &Tenant, notes: Vec<NewLogEntry>) -> Result<i64> {
-    let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
-    let first = table::next_sequence(tx, tenant, count).await?;
+    let first = table::next_sequence(tx, tenant, as_count(notes.len())).await?;
     insert(tx, app, tenant, first, notes).await?;
     Ok(first)
 }
@@ -127,18 +115,18 @@ pub async fn insert(
         return Ok(());
     }
     let at = app.now();
-    let count = i64::try_from(notes.len()).unwrap_or(i64::MAX);
-    usage::add(tx, &bucket(tenant, at, usage::CHANGE), count).await?;
+    let mut counts = BTreeMap::from([(usage::CHANGE.to_owned(), as_count(notes.len()))]);
     for (kind, outcome) in COUNTED {
         let of_kind = notes.iter().filter(|note| note.entry_type == kind).count();
         if of_kind > 0 {
-            let of_kind = i64::try_from(of_kind).unwrap_or(i64::MAX);
-            usage::add(tx, &bucket(tenant, at, outcome), of_kind).await?;
+            counts.insert(outcome.to_owned(), as_count(of_kind));
         }
     }
+    usage::add_each(tx, tenant, (&crate::app::usage::day(at), ""), &counts).await?;
+    let mut entries = Vec::with_capacity(notes.len());
     for (sequence, note) in (first..).zip(notes) {
         let changed_fields = note.changed_fields.map(|f| serde_json::to_string(&f)).transpose()?;
-        let entry = Entry {
+        entries.push(Entry {
             sequence,
             id: app.new_id(Kind::Notification),
             connection_id: note.connection_id,
@@ -153,8 +141,11 @@ pub async fn insert(
             origin: note.origin.as_str().to_owned(),
             resource: note.resource,
             at,
-        };
-        table::insert(tx, tenant, &entry).await?;
+        });
     }
-    Ok(())
+    Ok(table::insert(tx, tenant, &entries).await?)
+}
+
+fn as_count(lines: usize) -> i64 {
+    i64::try_from(lines).unwrap_or(i64::MAX)
 }

@@ -63,7 +63,7 @@ impl Presence {
 
     /// Why nothing is done in the background, although it should be; none where it is, or need not be. `now`: this moment, also in
     /// milliseconds since 1970.
-    pub fn trouble(&self, (now_ms, now): (i64, Instant)) -> Option<&'static str> {
+    pub fn trouble(&self, now_ms: i64, now: Instant) -> Option<&'static str> {
         let state = self.state();
         if state.lease_until? <= now_ms {
             return Some("this host has lost its lease");
@@ -82,18 +82,18 @@ mod tests {
         let presence = Presence::new("boot".into());
         let begin = Instant::now();
         let after = |seconds| begin + Duration::from_secs(seconds);
-        assert_eq!(presence.trouble((0, begin)), None, "no work is expected of it");
+        assert_eq!(presence.trouble(0, begin), None, "no work is expected of it");
         presence.begin("host", 8_000);
-        assert_eq!((presence.id().as_str(), presence.trouble((7_999, begin))), ("host", None));
-        assert_eq!(presence.trouble((8_000, begin)), Some("this host has lost its lease"));
+        assert_eq!((presence.id().as_str(), presence.trouble(7_999, begin)), ("host", None));
+        assert_eq!(presence.trouble(8_000, begin), Some("this host has lost its lease"));
         presence.set_lease(i64::MAX);
         presence.looks(JobClass::Send, begin);
         presence.looks(JobClass::Pull, after(120));
-        assert_eq!(presence.trouble((0, after(120))), None);
-        assert_eq!(presence.trouble((0, after(121))), Some("work in the background stands still"));
+        assert_eq!(presence.trouble(0, after(120)), None);
+        assert_eq!(presence.trouble(0, after(121)), Some("work in the background stands still"));
         presence.looks(JobClass::Send, after(121));
-        assert_eq!(presence.trouble((0, after(121))), None);
+        assert_eq!(presence.trouble(0, after(121)), None);
         presence.end();
-        assert_eq!(presence.trouble((i64::MAX, after(999))), None);
+        assert_eq!(presence.trouble(i64::MAX, after(999)), None);
     }
 }

@@ -8,6 +8,7 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+use storage::statement_counts::StatementCounts;
 
 /// Upper bounds in seconds: from a read out of the store to a slow provider.
 const BUCKETS_S: [f64; 14] =
@@ -35,6 +36,10 @@ pub struct Metrics {
     pub turns: Family<TurnLabels, Counter>,
     /// How long they took, by kind.
     pub turn_seconds: Family<TurnSecondsLabels, Histogram, fn() -> Histogram>,
+    /// Statements that requests and runs of jobs sent to the database.
+    pub statements: Family<StatementLabels, Counter>,
+    /// Rows that these statements returned or changed.
+    pub statement_rows: Family<StatementLabels, Counter>,
     /// Jobs that were taken over from hosts that were gone.
     pub takeovers: Counter,
     /// Notifications of providers, by connector and by what became of them.
@@ -53,6 +58,24 @@ pub struct NotificationLabels {
 pub struct TurnLabels {
     kind: &'static str,
     outcome: &'static str,
+}
+
+/// Labels of statements: `request` and a method with the route's template, or `job` and a kind.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub struct StatementLabels {
+    source: &'static str,
+    name: String,
+}
+
+impl StatementLabels {
+    fn of_request(route: &str, method: &Method) -> StatementLabels {
+        let route = if route.is_empty() { "unmatched" } else { route };
+        StatementLabels { source: "request", name: format!("{} {route}", method_name(method)) }
+    }
+
+    fn of_job(kind: &str) -> StatementLabels {
+        StatementLabels { source: "job", name: kind.to_owned() }
+    }
 }
 
 /// What tells the lengths of turns apart.
@@ -92,6 +115,8 @@ impl Default for Metrics {
             renewals: Family::default(),
             turns: Family::default(),
             turn_seconds: Family::new_with_constructor(|| Histogram::new(TURN_BUCKETS_S)),
+            statements: Family::default(),
+            statement_rows: Family::default(),
             takeovers: Counter::default(),
             notifications: Family::default(),
         }
@@ -121,7 +146,8 @@ impl Metrics {
     }
 
     /// Counts notifications of the provider of this connector, which is one that is installed: `authentic`, `unknown_watch`, `wrong_secret`,
-    /// `no_keys` where its keys could not be fetched, `greeting` where they only said that a watch has begun, or `flood`.
+    /// `unproved` for one without a secret that is taken as a hint, `no_keys` where its keys could not be fetched, `greeting` where they only
+    /// said that a watch has begun, or `flood`.
     pub fn count_notifications(&self, connector: &str, outcome: &'static str, count: usize) {
         if count > 0 {
             let labels = NotificationLabels { connector: connector.to_owned(), outcome };
@@ -135,10 +161,43 @@ impl Metrics {
         self.notifications.get_or_create(&labels).get()
     }
 
-    /// Counts a turn of a job: `done`, `failed`, `given_up`, or `lost` where another host has the job by now.
+    /// Counts a turn of a job: `done`, `failed`, `given_up`, `preempted` where others needed its place, or `lost` where another host has the
+    /// job by now.
     pub fn observe_turn(&self, kind: &'static str, outcome: &'static str, took: Duration) {
         self.turns.get_or_create(&TurnLabels { kind, outcome }).inc();
         self.turn_seconds.get_or_create(&TurnSecondsLabels { kind }).observe(took.as_secs_f64());
+    }
+
+    /// Counts the statements of a request. `route` is as for `observe`.
+    pub fn count_request_statements(&self, route: &str, method: &Method, counts: &StatementCounts) {
+        self.count_statements(&StatementLabels::of_request(route, method), counts);
+    }
+
+    /// Counts the statements of a run of a job.
+    pub fn count_job_statements(&self, kind: &str, counts: &StatementCounts) {
+        self.count_statements(&StatementLabels::of_job(kind), counts);
+    }
+
+    fn count_statements(&self, labels: &StatementLabels, counts: &StatementCounts) {
+        self.statements.get_or_create(labels).inc_by(counts.statements());
+        self.statement_rows.get_or_create(labels).inc_by(counts.rows());
+    }
+
+    /// Statements and rows of all requests to this route so far.
+    pub fn request_statements(&self, route: &str, method: &Method) -> StatementTotals {
+        self.statement_totals(&StatementLabels::of_request(route, method))
+    }
+
+    /// Statements and rows of all runs of jobs of this kind so far.
+    pub fn job_statements(&self, kind: &str) -> StatementTotals {
+        self.statement_totals(&StatementLabels::of_job(kind))
+    }
+
+    fn statement_totals(&self, labels: &StatementLabels) -> StatementTotals {
+        StatementTotals {
+            statements: self.statements.get_or_create(labels).get(),
+            rows: self.statement_rows.get_or_create(labels).get(),
+        }
     }
 
     /// Counts an answered request. `route` is the template (`/v1/calendars/{calendarId}`), empty where none matched.
@@ -150,6 +209,15 @@ impl Metrics {
         };
         self.requests.get_or_create(&labels).observe(took.as_secs_f64());
     }
+}
+
+/// Statements that were sent to the database, and the rows that they returned or changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StatementTotals {
+    /// Number of statements.
+    pub statements: u64,
+    /// Number of rows.
+    pub rows: u64,
 }
 
 /// Clients can invent methods; a label for each would be theirs to multiply.

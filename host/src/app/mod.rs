@@ -2,17 +2,20 @@
 
 pub mod busy_times_cache;
 pub mod config;
+pub mod database_clock;
 pub mod event_log;
 pub mod freshness;
 pub mod host_identity;
 pub mod jwks;
 pub mod live_channels;
+pub mod log_queue;
 pub mod metrics;
 pub mod named_locks;
 pub mod page_cache;
 pub mod pull_progress;
 pub mod recent_cache;
 pub mod resource_kind;
+pub mod running_claims;
 pub mod sold_out_slots;
 pub mod stored_response;
 pub mod stream_keys;
@@ -21,6 +24,7 @@ pub mod throttle_limit;
 pub mod token_renewals;
 pub mod usage;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -39,6 +43,8 @@ use runtime::Runtime;
 use storage::api_keys::ApiKey;
 use storage::connections::Connection;
 use storage::items::Item;
+use storage::oauth_clients::OAuthClient;
+use storage::throttles::ConnectionThrottles;
 use storage::{Db, Options, installation};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::Instant;
@@ -46,6 +52,7 @@ use zeroize::Zeroizing;
 
 use crate::app::busy_times_cache::BusyTimes;
 use crate::app::config::Config;
+use crate::app::database_clock::ClockDeviation;
 use crate::app::freshness::Freshness;
 use crate::app::host_identity::Presence;
 use crate::app::jwks::JwksCache;
@@ -55,6 +62,7 @@ use crate::app::named_locks::NamedLocks;
 use crate::app::page_cache::PageCache;
 use crate::app::pull_progress::PullProgress;
 use crate::app::recent_cache::RecentCache;
+use crate::app::running_claims::RunningClaims;
 use crate::app::sold_out_slots::SoldOut;
 use crate::app::stream_keys::StreamKeys;
 use crate::app::token_renewals::Renewals;
@@ -72,8 +80,12 @@ pub type CachedMetadata =
 pub struct Handles {
     pub config: Config,
     pub clock: Clock,
+    /// The difference between the machine's clock and the database's.
+    pub clock_deviation: ClockDeviation,
     pub entropy: Entropy,
     pub db: Db,
+    /// Claims of Idempotency-Keys of requests that run in this process.
+    pub claims: RunningClaims,
     pub keyring: Keyring,
     pub runtime: Runtime,
     pub locks: NamedLocks,
@@ -90,8 +102,12 @@ pub struct Handles {
     pub jwks: JwksCache,
     /// Renewals of providers' tokens that are under way.
     pub renewals: Renewals,
-    /// Until when providers want to be left alone, by connection, in ms since 1970.
-    pub throttles: RecentCache<Option<i64>>,
+    /// OAuth clients that were read to call a provider, by application and provider: a change of another process is seen after a second.
+    pub registrations: RecentCache<Option<OAuthClient>>,
+    /// Accounts that post notifications for applications, by provider and setting: a change is seen after a second.
+    pub posters: RecentCache<BTreeMap<String, BTreeSet<String>>>,
+    /// Waits that providers asked for, by connection; none: there is no such connection.
+    pub throttles: RecentCache<Option<ConnectionThrottles>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
     pub keys: RecentCache<ApiKey>,
     /// Whether a key that works names a site among its domains, by the site's host.
@@ -139,12 +155,16 @@ impl App {
             .with_context(|| format!("cannot make the data directory {}", config.data_dir.display()))?;
         let keyring = open_keyring(&config.data_dir, &entropy)?;
         let options = Options {
-            url: config.database(),
             group_commit: config.group_commit,
             readers: 8,
             pools: config.database_pools.clone(),
+            connect_within_ms: config.database_pools.acquire_ms,
+            ..Options::of(config.database())
         };
         let db = Db::open(&options).await?;
+        // Before anything is written or judged by a clock.
+        let clock_deviation = ClockDeviation::default();
+        database_clock::follow(&db, &clock, &clock_deviation).await?;
         same_keyring(&db, &keyring).await?;
         let runtime = Runtime::start(runtime_config(&config, &keyring, &clock)?).await?;
         let boot = ids::new(Kind::Request, &clock, &entropy);
@@ -152,7 +172,9 @@ impl App {
         Ok(App(Arc::new(Handles {
             config,
             clock,
+            clock_deviation,
             entropy,
+            claims: RunningClaims::new(db.clone()),
             db,
             keyring,
             runtime,
@@ -161,6 +183,8 @@ impl App {
             coverage: PullProgress::default(),
             watches: Watches::default(),
             opened: RecentCache::default(),
+            registrations: RecentCache::default(),
+            posters: RecentCache::default(),
             throttles: RecentCache::default(),
             keys: RecentCache::default(),
             sites: RecentCache::default(),
@@ -219,15 +243,22 @@ impl App {
     }
 }
 
+/// The value of the installation that holds the fingerprint of its master key.
+pub const KEYRING_ID: &str = "keyring_id";
+
 /// Fails when the database's secrets are sealed with another master key: this host could open none of them.
 pub async fn same_keyring(db: &Db, keyring: &Keyring) -> Result<()> {
     let own = keyring.id().to_owned();
     let settled: Result<String> =
-        db.write(move |tx| Box::pin(async move { installation::settle(tx, "keyring_id", &own).await })).await;
-    let settled = settled?;
+        db.write(move |tx| Box::pin(async move { installation::settle(tx, KEYRING_ID, &own).await })).await;
+    ensure_key_of_database(&settled?, keyring)
+}
+
+/// Fails when this is not the fingerprint of the master key.
+pub fn ensure_key_of_database(fingerprint: &str, keyring: &Keyring) -> Result<()> {
     ensure!(
-        settled == keyring.id(),
-        "this database belongs to the master key {settled}, and this host has {}: give it the right one with SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE, or put the right {MASTER_KEY_FILE} into the data directory",
+        fingerprint == keyring.id(),
+        "this database belongs to the master key {fingerprint}, and this host has {}: give it the right one with SWITCHBOARD_MASTER_KEY or SWITCHBOARD_MASTER_KEY_FILE, or put the right {MASTER_KEY_FILE} into the data directory",
         keyring.id()
     );
     Ok(())
@@ -266,7 +297,11 @@ pub fn runtime_config(config: &Config, keyring: &Keyring, clock: &Clock) -> Resu
         transport: None,
         limits: runtime::Limits::default(),
         now: Arc::new(move || clock.now_ms()),
-        http: runtime::HttpSettings { extra_roots_pem, ..runtime::HttpSettings::default() },
+        http: runtime::HttpSettings {
+            extra_roots_pem,
+            redirect: config.connector_redirect.clone(),
+            ..runtime::HttpSettings::default()
+        },
         compile_in_child: config.compile_program.clone(),
         lines: config.connector_lines,
         observer: config.connector_observer.clone(),

@@ -77,14 +77,15 @@ struct CachedPage {
 #[derive(Clone)]
 struct PageWeight;
 
-impl Weighter<String, CachedPage> for PageWeight {
-    fn weight(&self, name: &String, printed: &CachedPage) -> u64 {
-        (name.len() + printed.answer.body.len()) as u64 + 256
+impl Weighter<String, Option<CachedPage>> for PageWeight {
+    fn weight(&self, name: &String, printed: &Option<CachedPage>) -> u64 {
+        let body = printed.as_ref().map_or(0, |printed| printed.answer.body.len());
+        (name.len() + body) as u64 + 256
     }
 }
 
-/// Printed answers by name.
-pub struct PageCache(Cache<String, CachedPage, PageWeight>);
+/// Printed answers by name; none: it was asked for once.
+pub struct PageCache(Cache<String, Option<CachedPage>, PageWeight>);
 
 impl Default for PageCache {
     fn default() -> Self {
@@ -95,7 +96,8 @@ impl Default for PageCache {
 impl PageCache {
     /// The answer with this name if nothing of the application has changed since it was printed, else what `print` prints.
     /// `name` tells everything that the answer depends on apart from the stored resources; without one it is never kept, as one with
-    /// the provider's data, which changes without a number in the log.
+    /// the provider's data, which changes without a number in the log. An answer is kept from the second time on that it is asked for:
+    /// a page of a walk, or of a filter that nobody uses again, costs no query for the log's number, and takes the place of no other.
     pub async fn printed<E: From<anyhow::Error>>(
         &self,
         db: &Db,
@@ -105,7 +107,10 @@ impl PageCache {
     ) -> Result<StoredResponse, E> {
         let Some(name) = name else { return print.await };
         let name = [&tenant.application_id, name].join("/");
-        let known = self.0.get(&name);
+        let Some(known) = self.0.get(&name) else {
+            self.0.insert(name, None);
+            return print.await;
+        };
         // Both before anything is read: a change meanwhile makes the answer old.
         let commits = db.commits();
         if let Some(printed) = known.as_ref().filter(|p| commits.is_some() && p.commits == commits) {
@@ -116,14 +121,59 @@ impl PageCache {
             Some(printed) => printed.answer,
             None => print.await?,
         };
-        self.0.insert(name, CachedPage { sequence, commits, answer: answer.clone() });
+        self.0.insert(name, Some(CachedPage { sequence, commits, answer: answer.clone() }));
         Ok(answer)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use storage::{Options, api_keys, installation};
+
     use super::*;
+
+    /// Each answer says which print it is of.
+    #[tokio::test]
+    async fn an_answer_is_kept_when_it_is_asked_for_again_until_something_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", dir.path().join("a.db").display());
+        let db = Db::open(&Options::of(url)).await.unwrap();
+        let made: anyhow::Result<Tenant> = db
+            .write(|tx| {
+                Box::pin(
+                    async move { api_keys::ensure_application(tx, ("o", "a"), ("org_1", "app_1"), 0).await },
+                )
+            })
+            .await;
+        let (tenant, pages, prints) = (made.unwrap(), PageCache::default(), AtomicUsize::new(0));
+        let ask = |name: Option<&'static str>| {
+            let print = async {
+                let print = prints.fetch_add(1, Ordering::Relaxed) + 1;
+                Ok::<_, anyhow::Error>(StoredResponse::ok(print.to_string()))
+            };
+            pages.printed(&db, &tenant, name, print)
+        };
+        let mut told = Vec::new();
+        for _ in 0..3 {
+            told.push(ask(Some("list")).await.unwrap().body);
+        }
+        assert_eq!(told, ["1", "2", "2"], "the first is not kept, the second is");
+        let settled: anyhow::Result<String> =
+            db.write(|tx| Box::pin(async move { installation::settle(tx, "name", "value").await })).await;
+        settled.unwrap();
+        assert_eq!(ask(Some("list")).await.unwrap().body, "2", "a commit that changes no resource");
+        let changing = tenant.clone();
+        let changed: anyhow::Result<i64> =
+            db.write(move |tx| Box::pin(async move { log::next_sequence(tx, &changing, 1).await })).await;
+        changed.unwrap();
+        assert_eq!(ask(Some("list")).await.unwrap().body, "3", "a change is seen at once");
+        assert_eq!(ask(Some("list")).await.unwrap().body, "3");
+        assert_eq!(ask(None).await.unwrap().body, "4");
+        assert_eq!(ask(None).await.unwrap().body, "5", "without a name nothing is kept");
+        db.close().await;
+    }
 
     #[test]
     fn a_page_ends_by_count_and_by_bytes() {

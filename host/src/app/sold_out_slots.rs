@@ -61,7 +61,7 @@ impl SoldOut {
     }
 
     /// A transaction that began after the moment `asked` has found the slot full. `now`: ms since 1970.
-    pub fn keep(&self, slot: String, (asked, refusal): (SoldOutVersion, Refusal), now: i64) {
+    pub fn keep(&self, slot: String, asked: SoldOutVersion, refusal: Refusal, now: i64) {
         self.findings.put(slot, Arc::new(SoldOutMark { asked, refusal }), now);
     }
 
@@ -89,7 +89,7 @@ mod tests {
         assert!(!is_refused(&memory, early), "nobody has asked");
         let asked = memory.moment();
         let meanwhile = memory.moment();
-        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);
         assert!(is_refused(&memory, early));
         assert!(!is_refused(&memory, meanwhile), "room may have been made before it came");
         assert!(!is_refused(&memory, memory.moment()));
@@ -100,13 +100,13 @@ mod tests {
     fn a_changed_booking_ends_what_was_asked_before_it() {
         let memory = SoldOut::default();
         let (early, asked) = (memory.moment(), memory.moment());
-        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);
         memory.forget();
         assert!(!is_refused(&memory, early));
         // The answer of a transaction that began before the change comes after it.
-        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);
         assert!(!is_refused(&memory, early));
-        memory.keep(SLOT.to_owned(), (memory.moment(), Refusal::Taken), 0);
+        memory.keep(SLOT.to_owned(), memory.moment(), Refusal::Taken, 0);
         assert!(is_refused(&memory, early));
     }
 
@@ -114,7 +114,7 @@ mod tests {
     fn a_slot_is_remembered_for_a_second() {
         let memory = SoldOut::default();
         let (early, asked) = (memory.moment(), memory.moment());
-        memory.keep(SLOT.to_owned(), (asked, Refusal::Taken), 0);
+        memory.keep(SLOT.to_owned(), asked, Refusal::Taken, 0);
         assert_eq!(memory.refusal(SLOT, early, LIFE_MS - 1), Some(Refusal::Taken));
         assert_eq!(memory.refusal(SLOT, early, LIFE_MS), None);
     }
@@ -125,7 +125,7 @@ mod tests {
         let (early, asked) = (memory.moment(), memory.moment());
         let names: Vec<String> = (0..=MOST).map(|start| format!("et_1:1:{start}:30")).collect();
         for name in &names {
-            memory.keep(name.clone(), (asked, Refusal::Taken), 0);
+            memory.keep(name.clone(), asked, Refusal::Taken, 0);
         }
         let known = names.iter().filter(|name| memory.refusal(name, early, 0).is_some());
         assert_eq!(known.count(), 1, "the last one, which had no room beside the others");

@@ -2,13 +2,15 @@
 //! API because an answer is stored in the transaction of its effect: both are on disk, or neither is.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
+use base::error::{Code, Refusal};
 use base::keyring::Keyring;
 use bytes::Bytes;
 use serde_json::Value;
 use storage::{Tx, idempotency};
+
+use crate::app::running_claims::RunningClaim;
 
 /// Status, headers and JSON text.
 #[derive(Clone, Debug)]
@@ -63,45 +65,32 @@ impl StoredResponse {
     }
 }
 
-/// One attempt at a write. With an `Idempotency-Key` it holds the claim; without, it only carries a random key for the
-/// connector.
+/// One attempt at a write. With an `Idempotency-Key` it holds the claim, which ends with the last clone of the attempt; without, it only
+/// carries a random key for the connector.
 #[derive(Clone)]
 pub struct IdempotentAttempt {
     /// What the connector makes provider-side ids from: equal for repeated attempts with one client key.
     pub connector_key: String,
     /// An earlier attempt with this key died half-way: its effect at the provider may exist. Look before writing again.
     pub resumed: bool,
-    claim: Option<Claim>,
-    answered: Arc<AtomicBool>,
-}
-
-/// The claimed row, and the fence that proves that it is still ours.
-#[derive(Clone, Debug)]
-pub struct Claim {
-    pub application_id: String,
-    pub scope: String,
-    pub fence: String,
-}
-
-impl Claim {
-    /// Where the sealed answer belongs.
-    pub fn place(&self) -> String {
-        format!("idempotency.answer:{}:{}", self.application_id, self.scope)
-    }
+    claim: Option<Arc<RunningClaim>>,
 }
 
 impl IdempotentAttempt {
-    pub fn new(connector_key: String, resumed: bool, claim: Option<Claim>) -> Self {
-        IdempotentAttempt { connector_key, resumed, claim, answered: Arc::default() }
+    pub fn new(connector_key: String, resumed: bool, claim: Option<RunningClaim>) -> Self {
+        IdempotentAttempt { connector_key, resumed, claim: claim.map(Arc::new) }
     }
 
-    pub fn claim(&self) -> Option<&Claim> {
-        self.claim.as_ref()
+    /// The claim; it is settled once the answer was stored with the effect.
+    pub fn claim(&self) -> Option<&RunningClaim> {
+        self.claim.as_deref()
     }
 
-    /// Whether the answer was stored with the effect.
-    pub fn is_answered(&self) -> bool {
-        self.answered.load(Ordering::SeqCst)
+    /// Notes that a provider is about to be asked for a change: whatever the request is answered with, its repetition is a resumed attempt.
+    pub fn note_call(&self) {
+        if let Some(claim) = &self.claim {
+            claim.note_call();
+        }
     }
 
     /// Stores the answer; call it last in the effect's transaction. Fails, and so undoes the effect, when another attempt
@@ -113,7 +102,8 @@ impl IdempotentAttempt {
         answer: &StoredResponse,
         now: i64,
     ) -> Result<()> {
-        let Some(claim) = &self.claim else { return Ok(()) };
+        let Some(running) = &self.claim else { return Ok(()) };
+        let claim = running.claim();
         let place = claim.place();
         let headers: Vec<(&str, &str)> = answer.headers.iter().map(|(n, v)| (*n, v.as_str())).collect();
         let stored = idempotency::StoredAnswer {
@@ -123,10 +113,11 @@ impl IdempotentAttempt {
         };
         let key = (claim.application_id.as_str(), claim.scope.as_str(), claim.fence.as_str());
         if !idempotency::answer(tx, key, &stored, now).await? {
-            return Err(anyhow!("another attempt took over this Idempotency-Key"));
+            let message = "another attempt took over this Idempotency-Key; try again shortly";
+            return Err(Refusal::new(Code::IdempotencyInProgress, message).retry_after_s(1).into());
         }
-        let answered = Arc::clone(&self.answered);
-        tx.after_commit(move || answered.store(true, Ordering::SeqCst));
+        let running = Arc::clone(running);
+        tx.after_commit(move || running.settle());
         Ok(())
     }
 }

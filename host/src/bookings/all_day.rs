@@ -8,7 +8,7 @@ use storage::Tx;
 use storage::scheduling::{bookings, meeting_events};
 
 use crate::app::App;
-use crate::bookings::change::{self, Seat};
+use crate::bookings::change::{self, BookingChange, Seat};
 use crate::bookings::join_link::UPDATED;
 use crate::bookings::locked_meeting::HeldMeeting;
 use crate::bookings::notify::kind::MailKind;
@@ -24,10 +24,8 @@ const MESSAGE: &str =
 pub async fn mark(tx: &mut Tx, app: &App, of: &mut HeldMeeting, connection_id: &str, now: i64) -> Result<()> {
     let seats = set(tx, app, of, connection_id, true, now).await?;
     // However many have a seat, there is one event, and one host to give it a time.
-    if let Some(Seat { row, body }) = seats.first() {
-        queue::enqueue(tx, (row, body), of.event_type(), MailKind::AllDay, now).await?;
-    }
-    Ok(())
+    let told = seats.first().map(Seat::for_mail);
+    queue::enqueue(tx, told.as_slice(), of.event_type(), MailKind::AllDay, now).await
 }
 
 /// Takes the marks away: the event has its time again.
@@ -58,12 +56,10 @@ async fn set(
     meeting_events::update(tx, event).await?;
     let warning = json!({ "code": "all_day_event", "message": MESSAGE, "target": "start" });
     let warnings: Vec<Value> = is_all_day.then_some(warning).into_iter().collect();
-    let mut seats = Vec::new();
-    for row in bookings::lock_seated(tx, &of.meeting.id).await? {
-        let mut seat = Seat::read(row)?;
-        let shown = (&mut seat, of.events.as_slice());
-        change::write(tx, app, shown, (Party::Host, &[UPDATED], &warnings), now).await?;
-        seats.push(seat);
-    }
+    let seats = bookings::lock_seated(tx, &of.meeting.id).await?;
+    let mut seats: Vec<Seat> = seats.into_iter().map(Seat::read).collect::<Result<_>>()?;
+    let change =
+        BookingChange { events: &of.events, by: Party::Host, words: &[UPDATED], warnings: &warnings };
+    change::write_all(tx, app, &mut seats, &change, now).await?;
     Ok(seats)
 }

@@ -85,7 +85,7 @@ async fn one(app: &App, row: &EventTypeRow, most: usize) -> Result<usize> {
     let (held, row) = (app.clone(), row.clone());
     let is_all = begun < most;
     app.db
-        .write(move |tx| Box::pin(async move { write(tx, &held, &row, (&beginnings, is_all)).await }))
+        .write(move |tx| Box::pin(async move { write(tx, &held, &row, &beginnings, is_all).await }))
         .await?;
     Ok(begun)
 }
@@ -126,7 +126,8 @@ async fn write(
     tx: &mut Tx,
     app: &App,
     row: &EventTypeRow,
-    (beginnings, is_all): (&[NewSubscription], bool),
+    beginnings: &[NewSubscription],
+    is_all: bool,
 ) -> Result<()> {
     let found = table::lock(tx, &row.tenant, &row.id).await?;
     if found.is_none_or(|found| found.version != row.version) {

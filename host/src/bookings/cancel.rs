@@ -14,7 +14,7 @@ use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, LockedBooking, TRIES, Viewer};
 use crate::bookings::confirm::MAX_REASON;
 use crate::bookings::locked_meeting::{HostLocks, contended};
-use crate::bookings::{list, policy, state};
+use crate::bookings::{list, policy, state, view};
 
 /// Who cancels which booking, and why.
 #[derive(Clone)]
@@ -36,7 +36,8 @@ struct Cancellation {
 pub async fn by_key(
     app: &App,
     viewer: Viewer<'_>,
-    (id, reason): (&str, Option<String>),
+    id: &str,
+    reason: Option<String>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let seen = list::find(app, viewer.asker, id).await?;
@@ -61,7 +62,8 @@ pub async fn by_invitee(
     app: &App,
     booking: &BookingRow,
     reason: Option<String>,
-    (sees_hosts, warnings): (bool, Vec<Value>),
+    sees_hosts: bool,
+    warnings: Vec<Value>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let cancellation = Cancellation {
@@ -113,7 +115,7 @@ async fn write(
     }
     held.seat.body.cancelled_by = Some(asked.by);
     held.seat.body.cancellation_reason = asked.reason;
-    held.end(tx, app, (BookingStatus::Cancelled, asked.by), now).await?;
-    let viewed = (asked.sees_hosts, asked.warnings);
-    Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
+    held.end(tx, app, BookingStatus::Cancelled, asked.by, now).await?;
+    let printed = view::booking(&held.seat.row, &held.seat.body, &held.of.events, asked.sees_hosts)?;
+    Ok(Some(change::answer(tx, app, &held.seat.row, printed, asked.warnings, attempt).await?))
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use base::error::{Result, not_found};
 use base::tenant::Tenant;
+use model::Instant;
 use model::scheduling::booking::{Booking, BookingStatus, Party};
 use serde_json::Value;
 use storage::Tx;
@@ -16,7 +17,7 @@ use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended};
-use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
 use crate::bookings::{state, view};
 use crate::connections::request_context::RequestContext;
@@ -24,7 +25,7 @@ use crate::connections::request_context::RequestContext;
 /// How often a change is tried again that another one came before.
 pub const TRIES: usize = 5;
 
-/// Whose request changes a booking.
+/// The request that makes or changes a booking, and what its answer shows.
 #[derive(Clone)]
 pub struct Viewer<'a> {
     pub asker: &'a RequestContext,
@@ -51,9 +52,27 @@ impl Seat {
         state::named(&self.row.status)
     }
 
+    /// The booking for those who are told of it.
+    pub fn for_mail(&self) -> NotifiedBooking<'_> {
+        NotifiedBooking { row: &self.row, body: &self.body }
+    }
+
     /// Whether nobody else has a seat in its meeting.
     pub fn is_alone_in(&self, meeting: &MeetingRow) -> bool {
         meeting.seats_taken <= self.body.seats.max(1)
+    }
+
+    /// Gives it another time, about which no host has decided.
+    pub fn move_to(&mut self, start_ms: i64, end_ms: i64, by: Party) {
+        let Seat { row, body } = self;
+        body.previous_start = Some(Instant::from_millis(row.start_at));
+        (row.start_at, row.end_at) = (start_ms, end_ms);
+        (row.decided_at, row.decided_by) = (None, None);
+        body.start = Instant::from_millis(start_ms);
+        body.end = Instant::from_millis(end_ms);
+        body.reschedule_count += 1;
+        body.rescheduled_by = Some(by);
+        body.sequence += 1;
     }
 
     /// Gives it a status that `state` has let through.
@@ -82,10 +101,8 @@ impl LockedBooking {
     ) -> Result<Option<LockedBooking>> {
         let none = || not_found("booking");
         let seen = bookings::find(&mut *tx, tenant, id).await?.ok_or_else(none)?;
-        let of = (seen.event_type_id.as_str(), seen.meeting_id.as_str());
-        let Some(of) = HeldMeeting::lock(tx, tenant, of, hosts).await? else {
-            return Ok(None);
-        };
+        let of = HeldMeeting::lock(tx, tenant, &seen.event_type_id, &seen.meeting_id, hosts).await?;
+        let Some(of) = of else { return Ok(None) };
         let row = bookings::lock(tx, tenant, id).await?.ok_or_else(none)?;
         if row.meeting_id != seen.meeting_id {
             return Ok(None);
@@ -98,13 +115,14 @@ impl LockedBooking {
         &mut self,
         tx: &mut Tx,
         app: &App,
-        (to, by): (BookingStatus, Party),
+        to: BookingStatus,
+        by: Party,
         now: i64,
     ) -> Result<()> {
         state::allows(self.seat.status()?, to)?;
         self.seat.set_status(to);
         self.of.give_back(tx, self.seat.body.seats, now).await?;
-        write(tx, app, (&mut self.seat, &self.of.events), (by, &[state::as_str(to)], &[]), now).await?;
+        self.write(tx, app, by, &[state::as_str(to)], now).await?;
         self.of.wake(tx, now).await?;
         match MailKind::of_end(to) {
             Some(kind) => self.tell(tx, kind, now).await,
@@ -112,40 +130,45 @@ impl LockedBooking {
         }
     }
 
+    /// Writes the booking after a change, as `write_all` does.
+    pub async fn write(
+        &mut self,
+        tx: &mut Tx,
+        app: &App,
+        by: Party,
+        words: &[&'static str],
+        now: i64,
+    ) -> Result<()> {
+        let change = BookingChange { events: &self.of.events, by, words, warnings: &[] };
+        write_all(tx, app, std::slice::from_mut(&mut self.seat), &change, now).await
+    }
+
     /// Has people told of a change that was just written: the last of its jobs.
     pub async fn tell(&self, tx: &mut Tx, kind: MailKind, now: i64) -> Result<()> {
-        queue::enqueue(tx, (&self.seat.row, &self.seat.body), self.of.event_type(), kind, now).await
+        queue::enqueue(tx, &[self.seat.for_mail()], self.of.event_type(), kind, now).await
     }
 }
 
-/// Writes a booking that was changed, with its entries in the log, `booking.` and one of the words each. The jobs of its events come after
-/// this. With the commit its former time may be free for those whom memory refuses (`sold_out`).
-pub async fn write(
-    tx: &mut Tx,
-    app: &App,
-    (seat, events): (&mut Seat, &[MeetingEventRow]),
-    (by, words, warnings): (Party, &[&'static str], &[Value]),
-    now: i64,
-) -> Result<()> {
-    let held = app.clone();
-    tx.after_commit(move || held.sold_out.forget());
-    let Seat { row, body } = seat;
-    row.body = serde_json::to_string(body)?;
-    row.version += 1;
-    row.updated_at = now.max(row.updated_at);
-    row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
-    if !bookings::update(tx, row).await? {
-        return Err(contended());
-    }
-    let mut whole = view::booking(row, body, events, true)?;
-    if !warnings.is_empty() {
-        whole["warnings"] = Value::from(warnings);
-    }
-    let whole = whole.to_string();
-    let account_ids: BTreeSet<String> = view::accounts_of_booking(body, events).cloned().collect();
-    let notes: Vec<NewLogEntry> = words
-        .iter()
-        .map(|word| NewLogEntry {
+/// A change of bookings of one meeting, as clients hear of it.
+pub struct BookingChange<'a> {
+    /// The meeting in its hosts' calendars.
+    pub events: &'a [MeetingEventRow],
+    pub by: Party,
+    /// Each is an entry of the log: `booking.` and the word.
+    pub words: &'a [&'static str],
+    pub warnings: &'a [Value],
+}
+
+impl BookingChange<'_> {
+    /// The entries of a booking in the log.
+    fn entries(&self, row: &BookingRow, body: &Booking) -> Result<Vec<NewLogEntry>> {
+        let mut whole = view::booking(row, body, self.events, true)?;
+        if !self.warnings.is_empty() {
+            whole["warnings"] = Value::from(self.warnings);
+        }
+        let whole = whole.to_string();
+        let account_ids: BTreeSet<String> = view::accounts_of_booking(body, self.events).cloned().collect();
+        let entry = |word: &&'static str| NewLogEntry {
             connection_id: body.organizer_connection_id.clone(),
             account_ids: Some(account_ids.clone()),
             entry_type: format!("booking.{word}"),
@@ -155,12 +178,41 @@ pub async fn write(
             parent_id: row.event_type_id.clone(),
             changed_fields: None,
             etag: Some(row.etag.clone()),
-            origin: origin(by),
+            origin: origin(self.by),
             resource: Some(whole.clone()),
-        })
-        .collect();
-    if !notes.is_empty() {
-        event_log::append(tx, app, &row.tenant, notes).await?;
+        };
+        Ok(self.words.iter().map(entry).collect())
+    }
+}
+
+/// Writes bookings of one meeting that were changed, with their entries in the log. The jobs of their events come after this. With the commit
+/// their former time may be free for those whom memory refuses (`sold_out`).
+pub async fn write_all(
+    tx: &mut Tx,
+    app: &App,
+    seats: &mut [Seat],
+    change: &BookingChange<'_>,
+    now: i64,
+) -> Result<()> {
+    if seats.is_empty() {
+        return Ok(());
+    }
+    let held = app.clone();
+    tx.after_commit(move || held.sold_out.forget());
+    let mut entries = Vec::new();
+    for Seat { row, body } in seats.iter_mut() {
+        row.body = serde_json::to_string(body)?;
+        row.version += 1;
+        row.updated_at = now.max(row.updated_at);
+        row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
+        entries.extend(change.entries(row, body)?);
+    }
+    let rows: Vec<&BookingRow> = seats.iter().map(|seat| &seat.row).collect();
+    if !bookings::update(tx, &rows).await? {
+        return Err(contended());
+    }
+    if let Some(first) = rows.first().filter(|_| !entries.is_empty()) {
+        event_log::append(tx, app, &first.tenant, entries).await?;
     }
     Ok(())
 }
@@ -173,17 +225,17 @@ fn origin(by: Party) -> Origin {
     }
 }
 
-/// The answer that shows a booking, stored with the change: the last step of its transaction.
+/// The answer that shows a booking as `printed`, stored with the change: the last step of its transaction.
 pub async fn answer(
     tx: &mut Tx,
     app: &App,
-    (seat, events): (&Seat, &[MeetingEventRow]),
-    (sees_hosts, warnings): (bool, Vec<Value>),
+    row: &BookingRow,
+    mut printed: Value,
+    warnings: Vec<Value>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let mut printed = view::booking(&seat.row, &seat.body, events, sees_hosts)?;
     printed["warnings"] = Value::from(warnings);
-    let answer = StoredResponse::ok(printed.to_string()).etag(&seat.row.etag);
+    let answer = StoredResponse::ok(printed.to_string()).etag(&row.etag);
     attempt.store(tx, &app.keyring, &answer, app.now()).await?;
     Ok(answer)
 }

@@ -17,16 +17,71 @@ use storage::scheduling::{event_types, meeting_events, meetings, reserved_times}
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, LockedBooking, TRIES, Viewer};
+use crate::bookings::engine_input::{self, SlotRange};
+use crate::bookings::host_decision::HostRight;
 use crate::bookings::locked_meeting::{HostLocks, contended, unavailable};
 use crate::bookings::notify::kind::MailKind;
 use crate::bookings::rules::{self, MINUTE_MS};
-use crate::bookings::{engine_input, list, schedules, state, timed_transitions};
+use crate::bookings::{list, schedules, state, timed_transitions, view};
 use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
 /// Characters of a reason.
 pub const MAX_REASON: usize = 2_000;
+
+/// A confirmation or rejection of one booking: whose request it is, and what the answer shows.
+#[derive(Clone)]
+struct DecisionRequest {
+    tenant: Tenant,
+    id: String,
+    /// The host who decides by a link; none: an API key does.
+    host: Option<HostRight>,
+    sees_hosts: bool,
+    warnings: Vec<Value>,
+}
+
+impl DecisionRequest {
+    fn by_key(viewer: Viewer<'_>, row: &BookingRow) -> DecisionRequest {
+        DecisionRequest {
+            tenant: row.tenant.clone(),
+            id: row.id.clone(),
+            host: None,
+            sees_hosts: viewer.sees_hosts,
+            warnings: viewer.warnings,
+        }
+    }
+
+    fn by_host(row: &BookingRow, right: &HostRight) -> DecisionRequest {
+        DecisionRequest {
+            tenant: row.tenant.clone(),
+            id: row.id.clone(),
+            host: Some(right.clone()),
+            sees_hosts: true,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Refuses what cannot become `to`, and a host who may not decide, or has not seen what is decided about.
+    fn ensure_allowed(&self, held: &LockedBooking, to: BookingStatus, now: i64) -> Result<()> {
+        if let Some(host) = &self.host {
+            host.ensure_valid(held)?;
+        }
+        state::allows(held.seat.status()?, to)?;
+        // Its job comes later. A key may still reject it.
+        let is_late = held.seat.row.confirm_by.is_some_and(|at| at <= now);
+        if is_late && (to == BookingStatus::Confirmed || self.host.is_some()) {
+            return Err(over());
+        }
+        self.host.as_ref().map_or(Ok(()), |host| host.ensure_seen(held))
+    }
+
+    /// Notes in the row who decides, and when.
+    fn sign(&self, row: &mut BookingRow, now: i64) {
+        row.decided_at = Some(now);
+        row.decided_by = self.host.as_ref().map(|host| host.connection_id.clone());
+    }
+}
 
 /// Confirms a booking.
 ///
@@ -42,14 +97,36 @@ pub async fn confirm(
     let seen = list::find(app, viewer.asker, id).await?;
     state::allows(seen.status()?, BookingStatus::Confirmed)?;
     ensure_free(app, viewer.asker, &seen.row).await?;
+    confirm_by(app, DecisionRequest::by_key(viewer, &seen.row), attempt).await
+}
+
+/// Confirms a booking for a host who came by the link in their mail.
+///
+/// # Errors
+/// As `confirm`; also 404 `not_found` where the host's right has ended, and 409 `stale_etag` where the booking has another time than the
+/// host saw.
+// Contract silent: the origin, in the log, of what a host does on a page of ours. `api`, as of invitees: `provider` is for calendars.
+pub async fn confirm_by_host(
+    app: &App,
+    asker: &RequestContext,
+    row: &BookingRow,
+    right: &HostRight,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    state::allows(state::named(&row.status)?, BookingStatus::Confirmed)?;
+    ensure_free(app, asker, row).await?;
+    confirm_by(app, DecisionRequest::by_host(row, right), attempt).await
+}
+
+async fn confirm_by(
+    app: &App,
+    request: DecisionRequest,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
-        let (held, attempt) = (app.clone(), attempt.clone());
-        let viewed = (viewer.sees_hosts, viewer.warnings.clone());
-        let of = (seen.row.tenant.clone(), seen.row.id.clone());
-        let confirmed: Result<Option<StoredResponse>> = app
-            .db
-            .write(move |tx| Box::pin(async move { write(tx, &held, of, viewed, &attempt).await }))
-            .await;
+        let (held, request, attempt) = (app.clone(), request.clone(), attempt.clone());
+        let confirmed: Result<Option<StoredResponse>> =
+            app.db.write(move |tx| Box::pin(async move { write(tx, &held, request, &attempt).await })).await;
         if let Some(answer) = confirmed? {
             return Ok(answer);
         }
@@ -76,7 +153,8 @@ async fn ensure_free(app: &App, asker: &RequestContext, row: &BookingRow) -> Res
     let own = meeting_events::of_meeting(reader, &row.meeting_id).await?;
     let mut ignored = engine_input::unwanted(app, &event_type).await?;
     ignored.extend(own.into_iter().filter_map(|event| event.event_id));
-    let busy = engine_input::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
+    let of = SlotRange { event_type: &event_type, rules: &rules, range };
+    let busy = engine_input::busy(app, asker, of, ignored, DEADLINE).await;
     let at = Interval::new(row.start_at, row.end_at);
     let at = at.widen(meeting.buffer_before_ms, meeting.buffer_after_ms);
     let is_closed = event_type.free_busy_failure == FreeBusyFailure::Closed;
@@ -99,34 +177,30 @@ async fn ensure_free(app: &App, asker: &RequestContext, row: &BookingRow) -> Res
 async fn write(
     tx: &mut Tx,
     app: &App,
-    (tenant, id): (Tenant, String),
-    viewed: (bool, Vec<Value>),
+    request: DecisionRequest,
     attempt: &IdempotentAttempt,
 ) -> Result<Option<StoredResponse>> {
-    let locked = LockedBooking::lock(tx, &tenant, &id, HostLocks::OfEventType).await?;
+    let locked = LockedBooking::lock(tx, &request.tenant, &request.id, HostLocks::OfEventType).await?;
     let Some(mut held) = locked else { return Ok(None) };
     let now = app.now();
-    state::allows(held.seat.status()?, BookingStatus::Confirmed)?;
-    if held.seat.row.confirm_by.is_some_and(|at| at <= now) {
-        // Its job comes later.
-        return Err(over());
-    }
+    request.ensure_allowed(&held, BookingStatus::Confirmed, now)?;
     let is_reserved = reserved_times::is_reserved(&mut *tx, &held.of.meeting.id).await?;
     if !is_reserved && !held.of.reserve(tx, now).await? {
         return Err(unavailable("this time is taken"));
     }
     held.of.want(tx, &[], now).await?;
     held.seat.set_status(BookingStatus::Confirmed);
-    let shown = (&mut held.seat, held.of.events.as_slice());
-    change::write(tx, app, shown, (Party::Api, &["confirmed"], &[]), now).await?;
+    request.sign(&mut held.seat.row, now);
+    held.write(tx, app, Party::Api, &["confirmed"], now).await?;
     held.of.wake(tx, now).await?;
     timed_transitions::enqueue_completion(tx, &held.seat.row, now).await?;
     held.tell(tx, MailKind::Confirmed, now).await?;
-    Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
+    let printed = view::booking(&held.seat.row, &held.seat.body, &held.of.events, request.sees_hosts)?;
+    Ok(Some(change::answer(tx, app, &held.seat.row, printed, request.warnings, attempt).await?))
 }
 
 fn over() -> Error {
-    refuse(Code::InvalidState, "a booking that is expired cannot become confirmed: confirmBy is past")
+    refuse(Code::InvalidState, "a booking that is expired cannot be confirmed or declined: confirmBy is past")
 }
 
 /// Rejects a booking: its time is free with the answer.
@@ -136,19 +210,43 @@ fn over() -> Error {
 pub async fn reject(
     app: &App,
     viewer: Viewer<'_>,
-    (id, reason): (&str, Option<String>),
+    id: &str,
+    reason: Option<String>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     validate::text("reason", reason.as_deref(), MAX_REASON)?;
     let seen = list::find(app, viewer.asker, id).await?;
+    reject_by(app, DecisionRequest::by_key(viewer, &seen.row), reason, attempt).await
+}
+
+/// Rejects a booking for a host who came by the link in their mail.
+///
+/// # Errors
+/// As `reject` and `confirm_by_host`.
+pub async fn reject_by_host(
+    app: &App,
+    row: &BookingRow,
+    right: &HostRight,
+    reason: Option<String>,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    validate::text("reason", reason.as_deref(), MAX_REASON)?;
+    reject_by(app, DecisionRequest::by_host(row, right), reason, attempt).await
+}
+
+async fn reject_by(
+    app: &App,
+    request: DecisionRequest,
+    reason: Option<String>,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
     for _ in 0..TRIES {
         let (held, attempt, reason) = (app.clone(), attempt.clone(), reason.clone());
-        let viewed = (viewer.sees_hosts, viewer.warnings.clone());
-        let of = (seen.row.tenant.clone(), seen.row.id.clone());
+        let request = request.clone();
         let rejected: Result<Option<StoredResponse>> = app
             .db
             .write(move |tx| {
-                Box::pin(async move { write_rejection(tx, &held, of, (reason, viewed), &attempt).await })
+                Box::pin(async move { write_rejection(tx, &held, request, reason, &attempt).await })
             })
             .await;
         if let Some(answer) = rejected? {
@@ -161,13 +259,17 @@ pub async fn reject(
 async fn write_rejection(
     tx: &mut Tx,
     app: &App,
-    (tenant, id): (Tenant, String),
-    (reason, viewed): (Option<String>, (bool, Vec<Value>)),
+    request: DecisionRequest,
+    reason: Option<String>,
     attempt: &IdempotentAttempt,
 ) -> Result<Option<StoredResponse>> {
-    let locked = LockedBooking::lock(tx, &tenant, &id, HostLocks::OfMeeting).await?;
+    let locked = LockedBooking::lock(tx, &request.tenant, &request.id, HostLocks::OfMeeting).await?;
     let Some(mut held) = locked else { return Ok(None) };
+    let now = app.now();
+    request.ensure_allowed(&held, BookingStatus::Rejected, now)?;
     held.seat.body.rejection_reason = reason;
-    held.end(tx, app, (BookingStatus::Rejected, Party::Api), app.now()).await?;
-    Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
+    request.sign(&mut held.seat.row, now);
+    held.end(tx, app, BookingStatus::Rejected, Party::Api, now).await?;
+    let printed = view::booking(&held.seat.row, &held.seat.body, &held.of.events, request.sees_hosts)?;
+    Ok(Some(change::answer(tx, app, &held.seat.row, printed, request.warnings, attempt).await?))
 }

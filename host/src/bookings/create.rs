@@ -13,19 +13,19 @@ use scheduling::assign;
 use scheduling::interval::Intervals;
 use scheduling::oracle::{Oracle, Refusal, Slot};
 use scheduling::rules::{Question, Rules};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::{Instant, timeout};
 
 use crate::app::App;
 use crate::app::sold_out_slots::SoldOutVersion;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::change::Viewer;
 use crate::bookings::decide::{self, BookingDecision, BookingRefusal};
-use crate::bookings::engine_input::{self, HostBusyTimes};
+use crate::bookings::engine_input::{self, HostBusyTimes, SlotRange};
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::locked_meeting::unavailable;
 use crate::bookings::notify::sender;
 use crate::bookings::{invitee_limit, new_booking, rotation, rules, view};
-use crate::connections::request_context::RequestContext;
 
 /// Calendars that were not read by then are unknown.
 const DEADLINE: Duration = Duration::from_secs(8);
@@ -92,9 +92,9 @@ struct RetryState {
 /// or a browser's key.
 pub async fn create(
     app: &App,
-    viewer: (&RequestContext, bool),
-    (new, by): (&NewBooking, Booker),
-    warnings: &[Value],
+    viewer: &Viewer<'_>,
+    new: &NewBooking,
+    by: Booker,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     by.check(new)?;
@@ -104,7 +104,7 @@ pub async fn create(
     let mut tries = 0;
     loop {
         let most_an_hour = by.most_an_hour();
-        let prepared = prepare(app, viewer, new, warnings, (&lessons, came)).await?;
+        let prepared = prepare(app, viewer, new, &lessons, came).await?;
         let mut wanted = BookingDecision { most_an_hour, ..prepared };
         wanted.booking.source = by.source();
         let most = TRIES + wanted.bookable.body.hosts.len();
@@ -132,7 +132,7 @@ pub async fn create(
             }
             BookingRefusal::SoldOut(refusal) => {
                 let refused = decide::refused(&refusal);
-                app.sold_out.keep(slot, (asked, refusal), app.now());
+                app.sold_out.keep(slot, asked, refusal, app.now());
                 return Err(refused);
             }
             BookingRefusal::Taken if tries >= most => return Err(unavailable("this time is taken")),
@@ -163,19 +163,20 @@ fn refuse_sold_out(app: &App, slot: &str, came: SoldOutVersion) -> Result<()> {
 /// Checks what was sent, and reads the calendars of the hosts that can be chosen.
 async fn prepare(
     app: &App,
-    (asker, sees_hosts): (&RequestContext, bool),
+    viewer: &Viewer<'_>,
     new: &NewBooking,
-    warnings: &[Value],
-    (lessons, came): (&RetryState, SoldOutVersion),
+    lessons: &RetryState,
+    came: SoldOutVersion,
 ) -> Result<BookingDecision> {
+    let asker = viewer.asker;
     let bookable = match &new.slug {
-        Some(slug) => links::by_slug_of(app, asker, (&new.event_type_id, slug)).await?,
+        Some(slug) => links::by_slug_of(app, asker, &new.event_type_id, slug).await?,
         None => links::by_id(app, asker, &new.event_type_id).await?,
     };
     let (booking, minutes) = new_booking::booking(new, &bookable.row.id, &bookable.body)?;
     let start_ms = new.start.as_millis();
     if let Some(token) = &new.slot_token
-        && !view::is_slot_current(&app.keyring, token, &bookable.row, (start_ms, minutes))?
+        && !view::is_slot_current(&app.keyring, token, &bookable.row, start_ms, minutes)?
     {
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
@@ -184,13 +185,14 @@ async fn prepare(
     // Of many who want one slot the first ones look, and the others learn from them.
     let _line = timeout(IN_LINE, app.locks.lock(&format!("look:{name}"))).await.ok();
     refuse_sold_out(app, &name, came)?;
-    let (question, slot) = look(app, (&bookable, &rules), &name, start_ms).await?;
-    let asked = asked(&bookable.body, (&question, &slot), lessons);
+    let (question, slot) = look(app, &bookable, &rules, &name, start_ms).await?;
+    let asked = asked(&bookable.body, &question, &slot, lessons);
     let is_partial = (0..bookable.body.hosts.len()).any(|index| is_left_out(&bookable.body, &asked, index));
     let ignored = engine_input::unwanted(app, &bookable.body).await?;
-    let (of, range) = ((&bookable.body, &rules), decide::starting_at(start_ms));
-    let busy = engine_input::busy_of(app, asker, of, range, ignored, (&asked, lessons.until)).await;
-    let mut warnings = warnings.to_vec();
+    let range = decide::starting_at(start_ms);
+    let of = SlotRange { event_type: &bookable.body, rules: &rules, range };
+    let busy = engine_input::busy_of(app, asker, of, ignored, &asked, lessons.until).await;
+    let mut warnings = viewer.warnings.clone();
     let is_told = bookable.body.notifications.invitee;
     if is_told && !sender::is_there_one(app, &bookable.row.tenant, &bookable.body).await? {
         let message =
@@ -202,13 +204,14 @@ async fn prepare(
     Ok(BookingDecision {
         id: app.new_id(Kind::Booking),
         metadata: serde_json::to_string(&new.metadata)?,
+        clock_hours: new.invitee_clock_hours,
         // Who is gone is not there to be asked.
         is_partial: is_partial && !lessons.reads_all,
         bookable,
         booking,
         rules,
         busy,
-        sees_hosts,
+        sees_hosts: viewer.sees_hosts,
         most_an_hour: None,
         warnings,
     })
@@ -218,15 +221,17 @@ async fn prepare(
 /// slot is remembered by its name.
 async fn look(
     app: &App,
-    (bookable, rules): (&Bookable, &Rules),
+    bookable: &Bookable,
+    rules: &Rules,
     name: &str,
     start_ms: i64,
 ) -> Result<(Question, Slot)> {
     let began = app.sold_out.moment();
     let (reader, body, range) = (app.db.reader(), &bookable.body, decide::starting_at(start_ms));
     let nothing: HostBusyTimes = body.hosts.iter().map(|_| Ok(Intervals::default())).collect();
-    let stored = engine_input::stored(reader, &bookable.row.id, (body, rules), range).await?;
-    let mut question = engine_input::question(body, rules.clone(), range, (&nothing, &stored), app.now())?;
+    let of = SlotRange { event_type: body, rules, range };
+    let stored = engine_input::stored(reader, &bookable.row.id, of).await?;
+    let mut question = engine_input::question(body, rules.clone(), range, &nothing, &stored, app.now())?;
     rotation::count(reader, &bookable.row, &mut question, start_ms).await?;
     let found = Oracle::new(&question).at(start_ms);
     match found {
@@ -234,7 +239,7 @@ async fn look(
         Err(refusal) => {
             let refused = decide::refused(&refusal);
             if matches!(refusal, Refusal::Taken | Refusal::LimitReached(_)) {
-                app.sold_out.keep(name.to_owned(), (began, refusal), app.now());
+                app.sold_out.keep(name.to_owned(), began, refusal, app.now());
             }
             Err(refused)
         }
@@ -243,7 +248,7 @@ async fn look(
 
 /// Whose calendars are read, by their places in the event type: of a pool those of required hosts, and of those whose turn comes first. For a
 /// seat in a meeting nobody's: its hosts have the time already.
-fn asked(body: &EventType, (question, slot): (&Question, &Slot), lessons: &RetryState) -> Vec<usize> {
+fn asked(body: &EventType, question: &Question, slot: &Slot, lessons: &RetryState) -> Vec<usize> {
     let is_there = |index: &usize| {
         body.hosts.get(*index).is_some_and(|host| !lessons.gone.contains(&host.connection_id))
     };
@@ -302,7 +307,8 @@ mod tests {
             body,
             rules,
             Interval::new(0, 1),
-            (&busy, &engine_input::StoredReservations::default()),
+            &busy,
+            &engine_input::StoredReservations::default(),
             0,
         )
         .unwrap()
@@ -319,11 +325,10 @@ mod tests {
         let question = question(&body);
         let slot =
             Slot { at: Interval::new(0, 1), hosts: vec![0, 2, 3, 4, 5, 7], seats_left: 1, joins: None };
-        let of = (&question, &slot);
-        assert_eq!(asked(&body, of, &lessons(false, &[])), [0, 7, 5, 4]);
-        assert_eq!(asked(&body, of, &lessons(false, &["conn_5"])), [0, 7, 4, 3]);
-        assert_eq!(asked(&body, of, &lessons(true, &["conn_5"])), [0, 1, 2, 3, 4, 6, 7]);
+        assert_eq!(asked(&body, &question, &slot, &lessons(false, &[])), [0, 7, 5, 4]);
+        assert_eq!(asked(&body, &question, &slot, &lessons(false, &["conn_5"])), [0, 7, 4, 3]);
+        assert_eq!(asked(&body, &question, &slot, &lessons(true, &["conn_5"])), [0, 1, 2, 3, 4, 6, 7]);
         let seat = Slot { joins: Some("mtg_1".to_owned()), ..slot.clone() };
-        assert!(asked(&body, (&question, &seat), &lessons(false, &[])).is_empty());
+        assert!(asked(&body, &question, &seat, &lessons(false, &[])).is_empty());
     }
 }

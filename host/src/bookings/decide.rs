@@ -17,24 +17,22 @@ use storage::Tx;
 use storage::locked::ConnectionLock;
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::event_types::{self, EventTypeRow};
-use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingEventRow, MeetingHost};
 use storage::scheduling::meetings::{self, MeetingRow};
-use storage::scheduling::reserved_times::{self, NewReserved, Part};
+use storage::scheduling::reserved_times::{self, NewReserved};
 use storage::scheduling::{bookings as table, links};
 use url::Url;
 
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::engine_input::{self, HostBusyTimes};
+use crate::bookings::engine_input::{self, HostBusyTimes, SlotRange};
 use crate::bookings::invitee_limit::MailedAddresses;
 use crate::bookings::links::Bookable;
 use crate::bookings::locked_meeting::{find_join_url, unavailable};
-use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
-use crate::bookings::{
-    event_job, manage_token, new_booking, rotation, schedules, state, timed_transitions, view,
-};
+use crate::bookings::{manage_token, new_booking, rotation, schedules, state, timed_transitions, view};
 
 /// A booking that is to be decided.
 #[derive(Clone)]
@@ -44,6 +42,8 @@ pub struct BookingDecision {
     pub bookable: Bookable,
     pub booking: Booking,
     pub metadata: String,
+    /// Hours of the clock that the invitee chose.
+    pub clock_hours: Option<i64>,
     pub rules: Rules,
     pub busy: HostBusyTimes,
     /// There are hosts who could be chosen and whose calendars were not read: they count as busy.
@@ -101,7 +101,7 @@ pub async fn book(
         return Err(BookingRefusal::Changed);
     }
     if let Some(id) = &body.schedule_id
-        && !schedules::is_current(tx, &row.tenant, (id, schedule_etag.as_deref())).await?
+        && !schedules::is_current(tx, &row.tenant, id, schedule_etag.as_deref()).await?
     {
         return Err(BookingRefusal::Changed);
     }
@@ -114,7 +114,7 @@ pub async fn book(
         return Err(refuse(Code::BookingLimitReached, message).into());
     }
     let (question, slot) = look(tx, &wanted, &row, now).await?;
-    let (meeting, events) = match &slot.joins {
+    let booked = match &slot.joins {
         Some(id) => join(tx, id, now).await?,
         None => open(tx, app, &wanted, assign::choose(&question, &slot, &[])).await?,
     };
@@ -123,9 +123,8 @@ pub async fn book(
     {
         return Err(not_found("booking link").into());
     }
-    let is_new = slot.joins.is_none();
     let most_an_hour = wanted.most_an_hour;
-    let answer = write(tx, app, wanted, (&meeting, &events, is_new), &addresses).await?;
+    let answer = write(tx, app, wanted, booked, &addresses).await?;
     if let Some(most) = most_an_hour {
         addresses.ensure_within(tx, &row.tenant, most, now).await?;
     }
@@ -143,8 +142,9 @@ async fn look(
     let (body, rules) = (&wanted.bookable.body, &wanted.rules);
     let start_ms = wanted.booking.start.as_millis();
     let range = starting_at(start_ms);
-    let stored = engine_input::stored(&mut *tx, &row.id, (body, rules), range).await?;
-    let mut question = engine_input::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
+    let stored =
+        engine_input::stored(&mut *tx, &row.id, SlotRange { event_type: body, rules, range }).await?;
+    let mut question = engine_input::question(body, rules.clone(), range, &wanted.busy, &stored, now)?;
     rotation::count(&mut *tx, row, &mut question, start_ms).await?;
     let found = Oracle::new(&question).at(start_ms);
     match found {
@@ -180,18 +180,22 @@ pub fn refused(refusal: &Refusal) -> Error {
     }
 }
 
+/// The meeting that a booking has a seat in.
+struct BookedMeeting {
+    meeting: MeetingRow,
+    events: Vec<MeetingEventRow>,
+    /// It was made for the booking.
+    is_new: bool,
+}
+
 /// Takes a seat in a meeting that others are in.
-async fn join(
-    tx: &mut Tx,
-    meeting_id: &str,
-    now: i64,
-) -> Result<(MeetingRow, Vec<MeetingEventRow>), BookingRefusal> {
+async fn join(tx: &mut Tx, meeting_id: &str, now: i64) -> Result<BookedMeeting, BookingRefusal> {
     if !meetings::take_seat(tx, meeting_id, now).await? {
         return Err(BookingRefusal::Taken);
     }
     let meeting = meetings::find(&mut *tx, meeting_id).await?.ok_or(BookingRefusal::Taken)?;
     let events = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
-    Ok((meeting, events))
+    Ok(BookedMeeting { meeting, events, is_new: false })
 }
 
 /// Makes a meeting with these hosts, and reserves their time.
@@ -200,35 +204,31 @@ async fn open(
     app: &App,
     wanted: &BookingDecision,
     hosts: Vec<String>,
-) -> Result<(MeetingRow, Vec<MeetingEventRow>), BookingRefusal> {
+) -> Result<BookedMeeting, BookingRefusal> {
     let meeting = meeting(app, wanted, hosts);
-    let mut ascending: Vec<&String> = meeting.hosts.iter().collect();
-    ascending.sort_unstable();
-    let mut locks = Vec::with_capacity(ascending.len());
-    for id in ascending {
-        let Some(lock) = ConnectionLock::take(tx, &meeting.tenant, id).await? else {
-            return Err(BookingRefusal::Gone(id.clone()));
-        };
-        locks.push(lock);
+    let ids: BTreeSet<&String> = meeting.hosts.iter().collect();
+    let locks = ConnectionLock::take_all(tx, &meeting.tenant, &ids).await?;
+    if let Some(gone) = ids.into_iter().find(|id| !locks.iter().any(|lock| lock.id == **id)) {
+        return Err(BookingRefusal::Gone(gone.clone()));
     }
     meetings::insert(tx, &meeting).await?;
     if !takes_time(wanted) {
-        return Ok((meeting, Vec::new()));
+        return Ok(BookedMeeting { meeting, events: Vec::new(), is_new: true });
     }
-    for lock in &locks {
-        if !reserve(tx, lock, &meeting, calendar_of(wanted, &lock.id)).await? {
-            return Err(BookingRefusal::Taken);
-        }
+    let reserved = locks.iter().flat_map(|lock| {
+        NewReserved::of_meeting(&meeting, lock, calendar_of(wanted, &lock.id), meeting.created_at)
+    });
+    let reserved: Vec<NewReserved<'_>> = reserved.collect();
+    if !reserved_times::reserve(tx, &reserved).await? {
+        return Err(BookingRefusal::Taken);
     }
     // Optional hosts get the event as well: that is their invitation. None of their time is reserved.
     let optional = wanted.bookable.body.hosts.iter().filter(|host| host.role == HostRole::Optional);
     let optional = optional.map(|host| &host.connection_id);
     let events: Vec<MeetingEventRow> =
         meeting.hosts.iter().chain(optional).map(|id| event(wanted, &meeting, id)).collect();
-    for event in &events {
-        meeting_events::insert(tx, event).await?;
-    }
-    Ok((meeting, events))
+    meeting_events::put(tx, &events).await?;
+    Ok(BookedMeeting { meeting, events, is_new: true })
 }
 
 /// Whether the time is the booking's from now on, or only when it is confirmed.
@@ -297,38 +297,16 @@ fn event(wanted: &BookingDecision, meeting: &MeetingRow, connection_id: &str) ->
     }
 }
 
-/// Reserves a host's time for the meeting and its buffers. False: some of it is taken.
-async fn reserve(
-    tx: &mut Tx,
-    lock: &ConnectionLock,
-    meeting: &MeetingRow,
-    calendar_id: &str,
-) -> Result<bool> {
-    let (start, end) = (meeting.start_at, meeting.end_at);
-    let parts = [
-        (Part::Meeting, start, end),
-        (Part::Before, start - meeting.buffer_before_ms, start),
-        (Part::After, end, end + meeting.buffer_after_ms),
-    ];
-    for (part, start_at, end_at) in parts.into_iter().filter(|(_, start, end)| start < end) {
-        let now = meeting.created_at;
-        let new = NewReserved { meeting_id: &meeting.id, part, calendar_id, start_at, end_at, now };
-        if !reserved_times::reserve(tx, lock, &new).await? {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
 /// Writes the booking with its lines in the log and its jobs, and the events' jobs where the meeting is new; the answer.
 async fn write(
     tx: &mut Tx,
     app: &App,
     wanted: BookingDecision,
-    (meeting, events, is_new): (&MeetingRow, &[MeetingEventRow], bool),
+    booked: BookedMeeting,
     addresses: &MailedAddresses,
 ) -> Result<StoredResponse> {
     let BookingDecision { id, bookable, mut booking, metadata, sees_hosts, warnings, .. } = wanted;
+    let BookedMeeting { meeting, events, is_new } = booked;
     let now = app.now();
     let organizer = meeting.hosts.first();
     booking.title = new_booking::title(&bookable.body, &booking.invitee, organizer.map(String::as_str));
@@ -336,7 +314,7 @@ async fn write(
     booking.organizer_connection_id = organizer.cloned();
     booking.i_cal_uid = if meeting.seats > 1 { uid(app, &id) } else { meeting.i_cal_uid.clone() };
     if !is_new {
-        find_join_url(tx, (&id, &mut booking), &meeting.id).await?;
+        find_join_url(tx, &id, &mut booking, &meeting.id).await?;
     }
     let is_pending = booking.status == BookingStatus::Pending;
     let mut row = BookingRow {
@@ -354,19 +332,39 @@ async fn write(
         version: 1,
         confirm_by: is_pending.then(|| timed_transitions::confirm_by(&bookable.body, meeting.start_at, now)),
         manage_version: 1,
+        clock_hours: wanted.clock_hours,
+        decided_at: None,
+        decided_by: None,
         created_at: now,
         updated_at: now,
     };
     row.etag = view::etag(&(&row.id, row.version, &row.body, &row.metadata))?;
     table::insert(tx, &row).await?;
     addresses.count(tx, &row.tenant, &row.id, now).await?;
-    let whole = view::booking(&row, &booking, events, true)?.to_string();
-    let account_ids: BTreeSet<String> = view::accounts_of_booking(&booking, events).cloned().collect();
-    let outcome = if is_pending { "pending" } else { "confirmed" };
-    let notes = [("created", "created"), (outcome, "state")].map(|(what, change_type)| NewLogEntry {
+    event_log::append(tx, app, &row.tenant, log_entries(&row, &booking, &events)?).await?;
+    if is_new {
+        let hosts: Vec<MeetingHost<'_>> = events.iter().map(MeetingHost::from).collect();
+        meeting_events::enqueue(tx, EVENT_JOB, &hosts, now).await?;
+    }
+    timed_transitions::enqueue_first(tx, &row, now).await?;
+    let kind = if is_pending { MailKind::Pending } else { MailKind::Confirmed };
+    let told = NotifiedBooking { row: &row, body: &booking };
+    queue::enqueue(tx, &[told], Some(&bookable.body), kind, now).await?;
+    let mut printed = view::booking(&row, &booking, &events, sees_hosts)?;
+    printed["manageToken"] = Value::from(manage_token::token(&app.keyring, &row));
+    printed["warnings"] = Value::from(warnings);
+    Ok(StoredResponse::created(printed.to_string()).etag(&row.etag))
+}
+
+/// The log entries of a new booking: that it was created, and whether it is pending or confirmed.
+fn log_entries(row: &BookingRow, booking: &Booking, events: &[MeetingEventRow]) -> Result<Vec<NewLogEntry>> {
+    let whole = view::booking(row, booking, events, true)?.to_string();
+    let account_ids: BTreeSet<String> = view::accounts_of_booking(booking, events).cloned().collect();
+    let outcome = if booking.status == BookingStatus::Pending { "pending" } else { "confirmed" };
+    let entries = [("created", "created"), (outcome, "state")].map(|(change, change_type)| NewLogEntry {
         connection_id: booking.organizer_connection_id.clone(),
         account_ids: Some(account_ids.clone()),
-        entry_type: format!("booking.{what}"),
+        entry_type: format!("booking.{change}"),
         change_type,
         resource_type: "booking",
         resource_id: row.id.clone(),
@@ -376,18 +374,5 @@ async fn write(
         origin: Origin::Api,
         resource: Some(whole.clone()),
     });
-    event_log::append(tx, app, &row.tenant, notes.into()).await?;
-    for event in events.iter().filter(|_| is_new) {
-        event_job::enqueue(tx, &row.tenant, (&event.meeting_id, &event.connection_id), now).await?;
-    }
-    match is_pending {
-        true => timed_transitions::enqueue_expiry(tx, &row, now).await?,
-        false => timed_transitions::enqueue_completion(tx, &row, now).await?,
-    }
-    let kind = if is_pending { MailKind::Pending } else { MailKind::Confirmed };
-    queue::enqueue(tx, (&row, &booking), Some(&bookable.body), kind, now).await?;
-    let mut printed = view::booking(&row, &booking, events, sees_hosts)?;
-    printed["manageToken"] = Value::from(manage_token::token(&app.keyring, &row));
-    printed["warnings"] = Value::from(warnings);
-    Ok(StoredResponse::created(printed.to_string()).etag(&row.etag))
+    Ok(entries.into())
 }

@@ -28,36 +28,44 @@ const RETRY_AFTER_S: u64 = 5;
 /// What the calendars of each host say, in the hosts' order.
 pub type HostBusyTimes = Vec<Result<Intervals, TargetErrorCode>>;
 
+/// Starts of an event type's meetings that are asked about.
+#[derive(Clone, Copy)]
+pub struct SlotRange<'a> {
+    pub event_type: &'a EventType,
+    pub rules: &'a Rules,
+    /// The meetings begin in it.
+    pub range: Interval,
+}
+
 /// 503: nobody knows whether the hosts are free.
 pub fn unknown() -> Error {
     let message = "the hosts' calendars cannot be read now, so it is not known when they are free; try again";
     Refusal::new(Code::AvailabilityUnknown, message).retry_after_s(RETRY_AFTER_S).into()
 }
 
-/// The busy times that can be in the way of a meeting that begins in `range`. A host whose calendars were not read by the deadline is
+/// The busy times that can be in the way of a meeting that begins in the range. A host whose calendars were not read by the deadline is
 /// unknown. `ignored` are events that do not count. Optional hosts are not asked: they are in nobody's way.
 pub async fn busy(
     app: &App,
     asker: &RequestContext,
-    (event_type, rules): (&EventType, &Rules),
-    range: Interval,
+    of: SlotRange<'_>,
     ignored: HashSet<String>,
     deadline: Duration,
 ) -> HostBusyTimes {
-    let all: Vec<usize> = (0..event_type.hosts.len()).collect();
-    let until = Instant::now() + deadline;
-    busy_of(app, asker, (event_type, rules), range, ignored, (&all, until)).await
+    let all: Vec<usize> = (0..of.event_type.hosts.len()).collect();
+    busy_of(app, asker, of, ignored, &all, Instant::now() + deadline).await
 }
 
 /// The same of some hosts, by their places in the event type. Others who could be chosen count as busy all the time, and are not asked.
 pub async fn busy_of(
     app: &App,
     asker: &RequestContext,
-    (event_type, rules): (&EventType, &Rules),
-    range: Interval,
+    of: SlotRange<'_>,
     ignored: HashSet<String>,
-    (hosts, until): (&[usize], Instant),
+    hosts: &[usize],
+    until: Instant,
 ) -> HostBusyTimes {
+    let SlotRange { event_type, rules, range } = of;
     // An event type acts with the rights that the key which saved it has given it: whoever may book it need not be let into the calendars.
     let asker =
         asker.for_event_type(event_type.hosts.iter().map(|host| host.connection_id.clone()).collect());
@@ -131,9 +139,9 @@ pub struct StoredReservations {
 pub async fn stored(
     on: impl Into<On<'_>>,
     event_type_id: &str,
-    (event_type, rules): (&EventType, &Rules),
-    range: Interval,
+    of: SlotRange<'_>,
 ) -> Result<StoredReservations> {
+    let SlotRange { event_type, rules, range } = of;
     let mut on: On<'_> = on.into();
     // A day more to each side, so that a meeting is found whole of which a buffer is near.
     let near = reach(rules, range).widen(MAX_LENGTH_MS, MAX_LENGTH_MS);
@@ -176,7 +184,8 @@ pub fn question(
     event_type: &EventType,
     rules: Rules,
     range: Interval,
-    (busy, stored): (&HostBusyTimes, &StoredReservations),
+    busy: &HostBusyTimes,
+    stored: &StoredReservations,
     now_ms: i64,
 ) -> Result<Question> {
     let mut hosts = Vec::with_capacity(event_type.hosts.len());

@@ -33,12 +33,7 @@ pub async fn locked(tx: &mut Tx, of: &MeetingEventRow) -> Result<Option<MeetingE
 }
 
 /// Writes that it failed, tells clients when that lasts, and ends the turn, in one transaction. `row` is what was to be written.
-pub async fn keep(
-    app: &App,
-    job: &Job,
-    (row, meeting): (&MeetingEventRow, &MeetingRow),
-    e: Error,
-) -> Result<()> {
+pub async fn keep(app: &App, job: &Job, row: &MeetingEventRow, meeting: &MeetingRow, e: Error) -> Result<()> {
     let (code, message) = match &e {
         Error::Refused(refusal) => (refusal.code, refusal.message.clone()),
         Error::Internal(_) => (Code::InternalError, "the event could not be written".to_owned()),
@@ -130,6 +125,7 @@ pub fn is_for_good(code: Code) -> bool {
             | Code::CapabilityNotSupported
             | Code::ProviderRejected
             | Code::AccessDenied
+            | Code::AdminBlocked
             | Code::ScopeNotGranted
             | Code::ScopeMissing
             | Code::NotFound

@@ -16,6 +16,7 @@ use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::{event_type_rights, hosts, input, rotation, rules, schedules, view};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::sync::subscribe::Subscriptions;
 use crate::writes::etag::ExpectedEtag;
 
@@ -104,13 +105,8 @@ pub async fn list(
 }
 
 /// Makes an event type.
-pub async fn create(
-    app: &App,
-    asker: &RequestContext,
-    input: Map<String, Value>,
-    strict: bool,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
+pub async fn create(cx: &WriteContext, input: Map<String, Value>, strict: bool) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
@@ -122,10 +118,11 @@ pub async fn create(
     rules::name_zones(&mut body);
     input::check(&body)?;
     event_type_rights::ensure_new(asker, notifications.as_ref(), &body)?;
-    let hosts::HostCheck { begun, senders } = hosts::check(app, asker, &mut body).await?;
+    let hosts::HostCheck { begun, senders, time_zones } = hosts::check(app, asker, &mut body, &[]).await?;
     hosts::check_sender(app, asker, &body).await?;
     warnings.extend(event_type_rights::settle_mail(asker, &mut body, &senders)?);
     schedules::ensure_seen(app, asker, body.schedule_id.as_deref()).await?;
+    warnings.extend(input::default_hours(&mut body, &time_zones));
     warnings.extend(input::never_open(&body));
     let now = app.now();
     let mut row = EventTypeRow {
@@ -145,16 +142,15 @@ pub async fn create(
     let new = StoredEventType { row, body };
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
-        .write(move |tx| {
-            Box::pin(async move { insert(tx, &held, (&new, &begun), &warnings, &attempt).await })
-        })
+        .write(move |tx| Box::pin(async move { insert(tx, &held, &new, &begun, &warnings, &attempt).await }))
         .await
 }
 
 async fn insert(
     tx: &mut Tx,
     app: &App,
-    (new, begun): (&StoredEventType, &hosts::StartedSubscriptions),
+    new: &StoredEventType,
+    begun: &hosts::StartedSubscriptions,
     warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
@@ -167,7 +163,7 @@ async fn insert(
     table::set_hosts(tx, &new.row, &new.hosts()).await?;
     take_slug(tx, new).await?;
     let mut printed = view::event_type(&new.row, &new.body)?;
-    tell(tx, app, new, ("created", None, Some(printed.to_string()))).await?;
+    tell(tx, app, new, "created", None, Some(printed.to_string())).await?;
     following.write(tx, app, &new.row.tenant).await?;
     printed["warnings"] = Value::from(warnings);
     let answer = StoredResponse::created(printed.to_string())
@@ -196,13 +192,13 @@ async fn take_slug(tx: &mut Tx, stored: &StoredEventType) -> Result<()> {
 
 /// Changes an event type. Bookings that it has stay as they are.
 pub async fn update(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
-    (input, expected): (Map<String, Value>, ExpectedEtag),
+    input: Map<String, Value>,
+    expected: ExpectedEtag,
     strict: bool,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     for _ in 0..TRIES {
         let before = find(app, asker, id).await?;
         expected.check(&before.row.etag)?;
@@ -253,7 +249,7 @@ async fn plan(
     event_type_rights::ensure_change(asker, &before.body, &after.body)?;
     let mut begun = hosts::StartedSubscriptions::default();
     if event_type_rights::changes_accounts(&before.body, &after.body) {
-        begun = hosts::check(app, asker, &mut after.body).await?.begun;
+        begun = hosts::check(app, asker, &mut after.body, &before.body.hosts).await?.begun;
     }
     if after.body.notifications.connection_id != before.body.notifications.connection_id {
         hosts::check_sender(app, asker, &after.body).await?;
@@ -310,7 +306,7 @@ async fn write(
             links::delete_primary(tx, &after.row.id).await?;
             take_slug(tx, after).await?;
         }
-        tell(tx, app, after, ("updated", Some(changed.clone()), Some(printed.to_string()))).await?;
+        tell(tx, app, after, "updated", Some(changed.clone()), Some(printed.to_string())).await?;
     }
     if begun.has_more || (after.body.active && !before.body.active) {
         // Its hosts have more calendars than are followed at once, or some of before they were followed (`bookings::calendar_subscriptions`).
@@ -324,13 +320,8 @@ async fn write(
 }
 
 /// Deletes an event type: nobody can book it any more, and its slug is free. Its bookings stay.
-pub async fn delete(
-    app: &App,
-    asker: &RequestContext,
-    id: &str,
-    expected: ExpectedEtag,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
+pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     for _ in 0..TRIES {
         let before = find(app, asker, id).await?;
         expected.check(&before.row.etag)?;
@@ -365,7 +356,7 @@ async fn remove(
     table::update(tx, &row).await?;
     table::set_hosts(tx, &row, &[]).await?;
     links::delete_all(tx, &row.id).await?;
-    tell(tx, app, &StoredEventType::read(row)?, ("deleted", None, None)).await?;
+    tell(tx, app, &StoredEventType::read(row)?, "deleted", None, None).await?;
     let answer = StoredResponse::no_content();
     attempt.store(tx, &app.keyring, &answer, now).await?;
     Ok(Some(answer))
@@ -376,7 +367,9 @@ async fn tell(
     tx: &mut Tx,
     app: &App,
     stored: &StoredEventType,
-    (change, changed_fields, resource): (&'static str, Option<Vec<String>>, Option<String>),
+    change: &'static str,
+    changed_fields: Option<Vec<String>>,
+    resource: Option<String>,
 ) -> Result<()> {
     let StoredEventType { row, body } = stored;
     let note = NewLogEntry {

@@ -7,24 +7,27 @@ use base::ids::Kind;
 use model::calendar::{Conference, Event};
 use model::scheduling::booking::{Booking, BookingStatus, Party};
 use model::scheduling::event_type::EventType;
+use runtime::Surface;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use storage::Tx;
 use storage::items;
 use storage::jobs::{self, Job};
-use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meeting_events::{self, MeetingEventRow, MeetingHost, RECHECK_JOB};
 use storage::scheduling::meetings::{self, MeetingRow};
 use storage::scheduling::{bookings, event_types};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::{self, Seat};
+use crate::bookings::change::{self, BookingChange, Seat};
 use crate::bookings::event_body::{self, EventSubject};
 use crate::bookings::event_step::{self, EventStep, StepContext};
 use crate::bookings::relocation::{self, EventLocation};
 use crate::bookings::{event_failure, join_link, manage_token};
 use crate::connections::request_context::RequestContext;
 use crate::connections::throttle;
+use crate::connections::write_context::WriteContext;
+use crate::resources::events::open::EventPath;
 use crate::resources::events::respond;
 use crate::resources::events::write::{self, EventWriteOptions};
 use crate::writes::etag::ExpectedEtag;
@@ -51,18 +54,18 @@ pub async fn run(app: &App, job: &Job) -> Result<EventWriteResult> {
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else {
         return Ok(EventWriteResult::Settled);
     };
-    if let Some(until) = throttle::until(app, &job.tenant, connection_id).await? {
+    if let Some(until) = throttle::until(app, &job.tenant, connection_id, Surface::Calendar).await? {
         return Ok(EventWriteResult::Waits(until));
     }
     for _ in 0..MAX_STEPS {
-        let Some(wanted) = DesiredEvent::read(app, job, (meeting_id, connection_id)).await? else {
+        let Some(wanted) = DesiredEvent::read(app, job, meeting_id, connection_id).await? else {
             return Ok(EventWriteResult::Settled);
         };
         let Some(step) = wanted.step() else { return Ok(EventWriteResult::Settled) };
         match wanted.take(app, step).await {
-            Ok(done) => keep(app, job, &wanted, (step, done)).await?,
+            Ok(done) => keep(app, job, &wanted, step, done).await?,
             Err(e) => {
-                event_failure::keep(app, job, (&wanted.row, &wanted.meeting), e).await?;
+                event_failure::keep(app, job, &wanted.row, &wanted.meeting, e).await?;
                 return Ok(EventWriteResult::Ended);
             }
         }
@@ -109,7 +112,8 @@ impl DesiredEvent {
     async fn read(
         app: &App,
         job: &Job,
-        (meeting_id, connection_id): (&str, &str),
+        meeting_id: &str,
+        connection_id: &str,
     ) -> Result<Option<DesiredEvent>> {
         let reader = app.db.reader();
         let Some(row) = meeting_events::find(reader, meeting_id, connection_id).await? else {
@@ -174,15 +178,16 @@ impl DesiredEvent {
         let manner =
             EventWriteOptions { expected: ExpectedEtag::Anything, notify, scope: None, strict: false };
         let event_id = row.event_id.as_deref().unwrap_or_default();
-        let place = (row.calendar_id.as_str(), event_id);
+        let path = EventPath { calendar_id: &row.calendar_id, event_id };
+        let cx = |attempt| WriteContext { app: app.clone(), request: asker.clone(), attempt };
         let answer = match step {
             EventStep::Forget => return Ok(StepResult::Gone),
             EventStep::Create => {
                 let body = event_body::created(meeting, &row.i_cal_uid, &self.subject(), &self.bookings);
-                let attempt = self.attempt("create");
-                let made = write::create(app, &asker, &row.calendar_id, body, manner, &attempt).await?;
+                let cx = cx(self.attempt("create"));
+                let made = write::create(&cx, &row.calendar_id, body, manner).await?;
                 let mut written: Written = serde_json::from_slice(&made.body)?;
-                if let Some(answer) = self.ask_for_conference(app, &asker, &written.id).await? {
+                if let Some(answer) = self.ask_for_conference(cx, &written.id).await? {
                     written.conference = serde_json::from_slice::<Written>(&answer.body)?.conference;
                 }
                 return Ok(StepResult::Written(written));
@@ -194,8 +199,8 @@ impl DesiredEvent {
                     body.insert("attendees".to_owned(), event_body::invited(meeting, &self.bookings));
                 }
                 // What is wanted has another time with each change.
-                let attempt = self.attempt(&format!("update-{}", row.updated_at));
-                match write::update(app, &asker, place, body, manner, &attempt).await {
+                let cx = cx(self.attempt(&format!("update-{}", row.updated_at)));
+                match write::update(&cx, path, body, manner).await {
                     // The host deleted it, and what is wanted here is newer.
                     Err(e) if e.code() == Some(Code::NotFound) => {
                         return self.elsewhere(app, StepResult::Lost).await;
@@ -206,8 +211,8 @@ impl DesiredEvent {
             EventStep::Delete | EventStep::Replace => {
                 let gone = if step == EventStep::Replace { StepResult::Lost } else { StepResult::Gone };
                 // In another calendar it is another deletion.
-                let attempt = self.attempt(&format!("delete-{event_id}"));
-                return match write::delete(app, &asker, place, manner, &attempt).await {
+                let cx = cx(self.attempt(&format!("delete-{event_id}")));
+                return match write::delete(&cx, path, manner).await {
                     Err(e) if e.code() == Some(Code::NotFound) => self.elsewhere(app, gone).await,
                     Err(e) => Err(e),
                     // Where an attempt is repeated, what is not there counts as deleted by the one before.
@@ -237,20 +242,15 @@ impl DesiredEvent {
     }
 
     /// An event without its conference is better than none: what the provider refuses for good leaves it as it is.
-    async fn ask_for_conference(
-        &self,
-        app: &App,
-        asker: &RequestContext,
-        event_id: &str,
-    ) -> Result<Option<StoredResponse>> {
+    async fn ask_for_conference(&self, cx: WriteContext, event_id: &str) -> Result<Option<StoredResponse>> {
         // One is enough, and it is the organizer's that is kept (`keep_news`).
         let is_meant = self.is_wanted() && event_step::is_organizers(&self.row, &self.meeting);
         let Some(provider) = event_body::conference(&self.bookings).filter(|_| is_meant) else {
             return Ok(None);
         };
-        let place = (self.row.calendar_id.as_str(), event_id);
-        let asked = (Some(provider), Vec::new());
-        match respond::conference(app, asker, place, asked, &self.attempt("conference")).await {
+        let path = EventPath { calendar_id: &self.row.calendar_id, event_id };
+        let cx = WriteContext { attempt: self.attempt("conference"), ..cx };
+        match respond::conference(&cx, path, Some(provider), Vec::new()).await {
             Ok(answer) => Ok(Some(answer)),
             Err(e) if e.code().is_some_and(event_failure::is_for_good) => {
                 tracing::warn!(meeting = %self.meeting.id, error = %e, "a booking's event has no conference");
@@ -272,12 +272,7 @@ impl DesiredEvent {
 }
 
 /// Keeps what became of a step. The job goes on: the newest state is read again.
-async fn keep(
-    app: &App,
-    job: &Job,
-    wanted: &DesiredEvent,
-    (step, done): (EventStep, StepResult),
-) -> Result<()> {
+async fn keep(app: &App, job: &Job, wanted: &DesiredEvent, step: EventStep, done: StepResult) -> Result<()> {
     let (job, before, sequence, now) = (job.clone(), wanted.row.clone(), wanted.meeting.sequence, app.now());
     let is_undecided = wanted.known.is_undecided;
     // Who became the organizer meanwhile has no event yet that is the organizer's.
@@ -325,14 +320,14 @@ async fn keep(
                     }
                 }
                 meeting_events::update(tx, &row).await?;
-                if let Some(news) = news {
-                    keep_news(tx, &held, (&row, &event_type), news, now).await?;
+                if let Some((meeting, written)) = news {
+                    let linked = keep_news(tx, &held, &row, meeting, written, now).await?;
+                    join_link::tell(tx, Some(&event_type), &linked, now).await?;
                 }
                 jobs::check_fence(tx, &job, None, now).await?;
                 if row.event_id.is_some() && row.is_wanted {
                     // A change of the host's that came before this was found is looked at now.
-                    let of = (row.meeting_id.as_str(), row.connection_id.as_str());
-                    meeting_events::enqueue_recheck(tx, &row.tenant, of, now).await?;
+                    meeting_events::enqueue(tx, RECHECK_JOB, &[MeetingHost::from(&row)], now).await?;
                 }
                 Ok(())
             })
@@ -341,21 +336,22 @@ async fn keep(
 }
 
 /// Keeps with the bookings what the organizer's provider has decided: the UID of an event that is theirs alone, and the link to the
-/// conference, of which clients and people are told.
+/// conference, of which clients are told. Returns the bookings that got the link, of which people are to be told.
 async fn keep_news(
     tx: &mut Tx,
     app: &App,
-    (row, event_type): (&MeetingEventRow, &EventType),
-    (meeting, written): (MeetingRow, Written),
+    row: &MeetingEventRow,
+    meeting: MeetingRow,
+    written: Written,
     now: i64,
-) -> Result<()> {
+) -> Result<Vec<Seat>> {
     if meeting.hosts.first() != Some(&row.connection_id) {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let join_url = written.conference.as_ref().and_then(|conference| conference.join_url.as_ref());
     let has_other_uid = meeting.seats <= 1 && meeting.i_cal_uid != row.i_cal_uid;
     if join_url.is_none() && !has_other_uid {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let seated = bookings::lock_seated(tx, &meeting.id).await?;
     let events = meeting_events::of_meeting(&mut *tx, &meeting.id).await?;
@@ -363,7 +359,7 @@ async fn keep_news(
         let meeting = MeetingRow { i_cal_uid: row.i_cal_uid.clone(), updated_at: now, ..meeting };
         meetings::update(tx, &meeting).await?;
     }
-    let mut linked = Vec::new();
+    let (mut updated, mut changed) = (Vec::new(), Vec::new());
     for booking in seated {
         let mut seat = Seat::read(booking)?;
         if has_other_uid {
@@ -374,13 +370,19 @@ async fn keep_news(
             is_linked = join_url.is_some() && place.join_url.as_ref() != join_url;
             place.join_url = join_url.cloned().or_else(|| place.join_url.take());
         }
-        if serde_json::to_string(&seat.body)? != seat.row.body {
-            let words: &[&'static str] = if is_linked { &[join_link::UPDATED] } else { &[] };
-            change::write(tx, app, (&mut seat, events.as_slice()), (Party::System, words, &[]), now).await?;
-        }
         if is_linked {
-            linked.push(seat);
+            updated.push(seat);
+        } else if serde_json::to_string(&seat.body)? != seat.row.body {
+            changed.push(seat);
         }
     }
-    join_link::tell(tx, Some(event_type), &linked, now).await
+    let change = |words: &'static [&'static str]| BookingChange {
+        events: &events,
+        by: Party::System,
+        words,
+        warnings: &[],
+    };
+    change::write_all(tx, app, &mut changed, &change(&[]), now).await?;
+    change::write_all(tx, app, &mut updated, &change(&[join_link::UPDATED]), now).await?;
+    Ok(updated)
 }

@@ -5,13 +5,13 @@
 //! at by job.
 
 use base::error::{Code, Result};
-use model::Instant;
 use model::calendar::{Event, EventStatus, ResponseStatus};
 use model::scheduling::booking::{BookingStatus, Party};
+use scheduling::interval::Interval;
 use serde_json::{Value, json};
 use storage::Tx;
 use storage::items::{self, Item};
-use storage::jobs::Job;
+use storage::jobs::{self, Job, NewJob};
 use storage::scheduling::meeting_events::{self, MeetingEventRow};
 use storage::scheduling::reserved_times::{self, MAX_LENGTH_MS};
 use storage::scheduling::{bookings, meetings};
@@ -19,9 +19,9 @@ use storage::sync_states;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::bookings::change::{self, Seat, TRIES};
+use crate::bookings::change::{self, BookingChange, Seat, TRIES};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended};
-use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
 use crate::bookings::relocation::EventSearch;
 use crate::bookings::{all_day, conference, join_link, relocation, state, timed_transitions};
@@ -77,8 +77,8 @@ enum CalendarState {
     /// It does not take place.
     Gone,
     Missing(EventAbsence),
-    /// It begins and ends then, in milliseconds since 1970.
-    Moved(i64, i64),
+    /// It takes place then.
+    Moved(Interval),
     /// The event is an all-day event, and the meeting is not as long as that.
     AllDay,
 }
@@ -121,10 +121,8 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
     let done = Some(CalendarCheck::Ended(HostChangeResult::Done));
     let Some((meeting_id, connection_id)) = job.key().split_once(':') else { return Ok(done) };
     let Some(seen) = meetings::find(&mut *tx, meeting_id).await? else { return Ok(done) };
-    let of = (seen.event_type_id.as_str(), seen.id.as_str());
-    let Some(mut of) = HeldMeeting::lock(tx, &seen.tenant, of, HostLocks::OfMeeting).await? else {
-        return Ok(None);
-    };
+    let of = HeldMeeting::lock(tx, &seen.tenant, &seen.event_type_id, &seen.id, HostLocks::OfMeeting).await?;
+    let Some(mut of) = of else { return Ok(None) };
     let now = app.now();
     // Contract silent: whose calendar decides where there are several hosts. The organizer's.
     let is_organizers = of.meeting.hosts.first().is_some_and(|id| id == connection_id);
@@ -137,7 +135,7 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
             if found == CalendarState::AsItIs {
                 all_day::unmark(tx, app, &mut of, connection_id, now).await?;
             }
-            let pending_since = join_link::take(tx, app, (&of, connection_id), now).await?;
+            let pending_since = join_link::take(tx, app, &of, connection_id, now).await?;
             let next = pending_since.and_then(|since| conference::next_look(since, now));
             Ok(next.map_or(done, |(at, is_due)| {
                 Some(if is_due {
@@ -163,10 +161,10 @@ async fn look(tx: &mut Tx, app: &App, job: &Job) -> Result<Option<CalendarCheck>
             cancel(tx, app, &mut of, now).await?;
             Ok(done)
         }
-        CalendarState::Moved(start, end) => {
-            move_to(tx, app, (&mut of, connection_id), (start, end), now).await?;
+        CalendarState::Moved(to) => {
+            move_to(tx, app, &mut of, connection_id, to, now).await?;
             // The same change may have brought the link to the conference: that is taken over next.
-            let is_moved = (of.meeting.start_at, of.meeting.end_at) == (start, end);
+            let is_moved = Interval::new(of.meeting.start_at, of.meeting.end_at) == to;
             Ok(if is_moved { Some(CalendarCheck::Ended(HostChangeResult::Later(now))) } else { done })
         }
     }
@@ -199,21 +197,21 @@ async fn seen_in_calendar(tx: &mut Tx, of: &HeldMeeting, connection_id: &str) ->
         }
         // Without its calendar nothing is known of the event.
         Some((None, _)) if !ends_meeting => Ok(CalendarState::Unknown),
-        Some((None, item)) => seen_of(&item, (of.meeting.start_at, of.meeting.end_at)),
+        Some((None, item)) => seen_of(&item, Interval::new(of.meeting.start_at, of.meeting.end_at)),
     }
 }
 
-fn seen_of(item: &Item, (start_at, end_at): (i64, i64)) -> Result<CalendarState> {
+fn seen_of(item: &Item, before: Interval) -> Result<CalendarState> {
     let event: Event = serde_json::from_str(&item.body)?;
     if event.status == EventStatus::Cancelled || event.my_response == Some(ResponseStatus::Declined) {
         return Ok(CalendarState::Gone);
     }
-    let (start, end) = (event.start.as_millis(), event.end.as_millis());
-    let is_same = (start - start_at).abs() < SAME_MS && (end - end_at).abs() < SAME_MS;
+    let at = Interval::new(event.start.as_millis(), event.end.as_millis());
+    let is_same = (at.start - before.start).abs() < SAME_MS && (at.end - before.end).abs() < SAME_MS;
     Ok(match is_same {
         true => CalendarState::AsItIs,
         false if event.all_day => CalendarState::AllDay,
-        false => CalendarState::Moved(start, end),
+        false => CalendarState::Moved(at),
     })
 }
 
@@ -228,10 +226,8 @@ async fn settle(
     let MissingEvent { row, absence } = missing;
     let done = Some(HostChangeResult::Done);
     let Some(seen) = meetings::find(&mut *tx, &row.meeting_id).await? else { return Ok(done) };
-    let of = (seen.event_type_id.as_str(), seen.id.as_str());
-    let Some(mut of) = HeldMeeting::lock(tx, &seen.tenant, of, HostLocks::OfMeeting).await? else {
-        return Ok(None);
-    };
+    let of = HeldMeeting::lock(tx, &seen.tenant, &seen.event_type_id, &seen.id, HostLocks::OfMeeting).await?;
+    let Some(mut of) = of else { return Ok(None) };
     let now = app.now();
     if of.meeting.released_at.is_some() || of.meeting.end_at <= now {
         return Ok(done);
@@ -275,21 +271,17 @@ async fn cancel(tx: &mut Tx, app: &App, of: &mut HeldMeeting, now: i64) -> Resul
         return Ok(());
     }
     of.give_back(tx, of.meeting.seats_taken, now).await?;
-    let mut ended = Vec::with_capacity(seats.len());
-    for row in seats {
-        let mut seat = Seat::read(row)?;
+    let mut seats: Vec<Seat> = seats.into_iter().map(Seat::read).collect::<Result<_>>()?;
+    for seat in &mut seats {
         state::allows(seat.status()?, BookingStatus::Cancelled)?;
         seat.set_status(BookingStatus::Cancelled);
         seat.body.cancelled_by = Some(Party::Host);
-        let shown = (&mut seat, of.events.as_slice());
-        change::write(tx, app, shown, (Party::Host, &["cancelled"], &[]), now).await?;
-        ended.push(seat);
     }
+    let change = BookingChange { events: &of.events, by: Party::Host, words: &["cancelled"], warnings: &[] };
+    change::write_all(tx, app, &mut seats, &change, now).await?;
     of.wake(tx, now).await?;
-    for seat in &ended {
-        queue::enqueue(tx, (&seat.row, &seat.body), of.event_type(), MailKind::Cancelled, now).await?;
-    }
-    Ok(())
+    let told: Vec<NotifiedBooking<'_>> = seats.iter().map(Seat::for_mail).collect();
+    queue::enqueue(tx, &told, of.event_type(), MailKind::Cancelled, now).await
 }
 
 /// Moves all bookings of the meeting. Neither hours nor notice nor the grid bind a host. Where the new time cannot be reserved because a
@@ -297,8 +289,9 @@ async fn cancel(tx: &mut Tx, app: &App, of: &mut HeldMeeting, now: i64) -> Resul
 async fn move_to(
     tx: &mut Tx,
     app: &App,
-    (of, connection_id): (&mut HeldMeeting, &str),
-    (start, end): (i64, i64),
+    of: &mut HeldMeeting,
+    connection_id: &str,
+    to: Interval,
     now: i64,
 ) -> Result<()> {
     let seats = bookings::lock_seated(tx, &of.meeting.id).await?;
@@ -306,7 +299,7 @@ async fn move_to(
         // It took place.
         return Ok(());
     }
-    (of.meeting.start_at, of.meeting.end_at) = (start, end);
+    (of.meeting.start_at, of.meeting.end_at) = (to.start, to.end);
     of.meeting.sequence += 1;
     of.meeting.updated_at = now;
     meetings::update(tx, &of.meeting).await?;
@@ -320,32 +313,25 @@ async fn move_to(
     }
     of.want(tx, &[], now).await?;
     of.mark_written(tx, connection_id, now).await?;
-    let mut moved = Vec::new();
-    for row in seats {
-        let mut seat = Seat::read(row)?;
+    let mut moved: Vec<Seat> = seats.into_iter().map(Seat::read).collect::<Result<_>>()?;
+    for seat in &mut moved {
         state::allows_move(seat.status()?, Party::Host)?;
-        seat.body.previous_start = Some(Instant::from_millis(seat.row.start_at));
-        (seat.row.start_at, seat.row.end_at) = (start, end);
-        seat.body.start = Instant::from_millis(start);
-        seat.body.end = Instant::from_millis(end);
-        seat.body.reschedule_count += 1;
-        seat.body.rescheduled_by = Some(Party::Host);
-        seat.body.sequence += 1;
+        seat.move_to(to.start, to.end, Party::Host);
         // Nobody confirms what has begun.
-        seat.row.confirm_by = seat.row.confirm_by.map(|at| at.min(start));
-        let shown = (&mut seat, of.events.as_slice());
-        change::write(tx, app, shown, (Party::Host, &["rescheduled"], &warnings), now).await?;
-        moved.push(seat);
+        seat.row.confirm_by = seat.row.confirm_by.map(|at| at.min(to.start));
     }
+    let change =
+        BookingChange { events: &of.events, by: Party::Host, words: &["rescheduled"], warnings: &warnings };
+    change::write_all(tx, app, &mut moved, &change, now).await?;
     of.wake(tx, now).await?;
-    for Seat { row, body } in &moved {
-        match row.status.as_str() {
-            "confirmed" => timed_transitions::enqueue_completion(tx, row, now).await?,
-            _ => timed_transitions::enqueue_expiry(tx, row, now).await?,
-        }
-        queue::enqueue(tx, (row, body), of.event_type(), MailKind::Rescheduled, now).await?;
-    }
-    Ok(())
+    let ends = moved.iter().filter_map(|Seat { row, .. }| match row.status.as_str() {
+        "confirmed" => Some(timed_transitions::complete_at(&row.id, &row.tenant, row.end_at)),
+        _ => Some(timed_transitions::expire_at(&row.id, &row.tenant, row.confirm_by?)),
+    });
+    let ends: Vec<NewJob<'_>> = ends.collect();
+    jobs::enqueue_all(tx, &ends, now).await?;
+    let told: Vec<NotifiedBooking<'_>> = moved.iter().map(Seat::for_mail).collect();
+    queue::enqueue(tx, &told, of.event_type(), MailKind::Rescheduled, now).await
 }
 
 /// Reserves the meeting's time where that is possible.
@@ -374,6 +360,7 @@ mod tests {
             external_id: "x".to_owned(),
             source_id: "x".to_owned(),
             series_id: None,
+            series_name: None,
             provider_etag: None,
             etag: String::new(),
             hash: String::new(),
@@ -400,17 +387,17 @@ mod tests {
     #[test]
     fn what_a_calendar_says() {
         let times = |start: &str, end: &str| json!({ "start": start, "end": end });
-        let at: (i64, i64) = (0, 1_800_000);
+        let at = Interval::new(0, 1_800_000);
         let seen = |body: &Value| seen_of(&item(body), at).unwrap();
         let own = times("1970-01-01T00:00:00Z", "1970-01-01T00:30:00Z");
         assert_eq!(seen(&own), CalendarState::AsItIs);
         assert_eq!(seen(&times("1970-01-01T00:00:30Z", "1970-01-01T00:30:00Z")), CalendarState::AsItIs);
         let longer = times("1970-01-01T00:00:00Z", "1970-01-01T01:00:00Z");
-        assert_eq!(seen(&longer), CalendarState::Moved(0, 3_600_000));
+        assert_eq!(seen(&longer), CalendarState::Moved(Interval::new(0, 3_600_000)));
         let mut day = times("1970-01-01T00:00:00Z", "1970-01-02T00:00:00Z");
         day["allDay"] = json!(true);
         assert_eq!(seen(&day), CalendarState::AllDay);
-        let lasts_a_day = seen_of(&item(&day), (0, 86_400_000)).unwrap();
+        let lasts_a_day = seen_of(&item(&day), Interval::new(0, 86_400_000)).unwrap();
         assert_eq!(lasts_a_day, CalendarState::AsItIs, "a meeting of 24 hours may be one");
         for (field, value) in [("status", "cancelled"), ("myResponse", "declined")] {
             let mut body = own.clone();

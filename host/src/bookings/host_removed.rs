@@ -1,7 +1,6 @@
 //! A connection was deleted: event types lose it as a host, and one that has no host left cannot be booked any more. Bookings stay.
 
 use base::error::Result;
-use base::tenant::Tenant;
 use model::scheduling::event_type::{EventType, Host, HostRole};
 use storage::Tx;
 use storage::jobs::Job;
@@ -17,29 +16,24 @@ const AT_A_TIME: i64 = 100;
 
 /// Takes a connection, which is the key of the job, out of the event types whose host it is: each in a transaction of its own.
 pub async fn run(app: &App, job: &Job) -> Result<()> {
-    let connection_id = job.key().to_owned();
     let mut after = String::new();
     loop {
-        let found = event_types_of(app.db.reader(), &connection_id, &after, AT_A_TIME).await?;
+        let found = event_types_of(app.db.reader(), job.key(), &after, AT_A_TIME).await?;
         let Some(last) = found.last() else { return Ok(()) };
         after.clone_from(last);
         for id in found {
-            let (held, of) = (app.clone(), (job.tenant.clone(), id, connection_id.clone()));
+            let (held, job) = (app.clone(), job.clone());
             let done: Result<()> =
-                app.db.write(move |tx| Box::pin(async move { take_out(tx, &held, of).await })).await;
+                app.db.write(move |tx| Box::pin(async move { take_out(tx, &held, &job, &id).await })).await;
             done?;
         }
     }
 }
 
-async fn take_out(
-    tx: &mut Tx,
-    app: &App,
-    (tenant, id, connection_id): (Tenant, String, String),
-) -> Result<()> {
-    let Some(mut row) = event_types::lock(tx, &tenant, &id).await? else { return Ok(()) };
+async fn take_out(tx: &mut Tx, app: &App, job: &Job, id: &str) -> Result<()> {
+    let Some(mut row) = event_types::lock(tx, &job.tenant, id).await? else { return Ok(()) };
     let mut body: EventType = serde_json::from_str(&row.body)?;
-    let is_gone = |host: &Host| host.connection_id == connection_id;
+    let is_gone = |host: &Host| host.connection_id == job.key();
     let took_turns = body.hosts.iter().any(|host| is_gone(host) && host.role == HostRole::Rotation);
     body.hosts.retain(|host| !is_gone(host));
     body.active &= !body.hosts.is_empty();

@@ -12,6 +12,7 @@ use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
+use crate::bookings::input::line;
 use crate::bookings::{event_body, event_type_rights};
 use crate::connections;
 use crate::connections::request_context::RequestContext;
@@ -42,6 +43,9 @@ pub struct HostCheck {
     pub begun: StartedSubscriptions,
     /// The places of hosts from whose accounts people can be told of bookings by mail.
     pub senders: Vec<usize>,
+    /// The time zones of the hosts, in their order: of the account's primary calendar, else of the account, else of the calendar that bookings
+    /// are written to.
+    pub time_zones: Vec<Option<String>>,
 }
 
 /// A host who may be used.
@@ -51,17 +55,29 @@ struct CheckedHost {
     can_send: bool,
     /// The calendar that bookings are written to.
     calendar: Calendar,
+    time_zone: Option<String>,
     /// Those of the host's calendars that are to be followed and are not yet.
     begun: StartedSubscriptions,
 }
 
 /// Refuses hosts whose calendars the key, or the account's grant, does not let it write to, and conferences that these calendars do not have;
-/// finds the calendar of hosts who name none.
-pub async fn check(app: &App, asker: &RequestContext, body: &mut EventType) -> Result<HostCheck> {
+/// finds the calendar of hosts who name none, and the name of new hosts. `known` are the hosts before the change.
+pub async fn check(
+    app: &App,
+    asker: &RequestContext,
+    body: &mut EventType,
+    known: &[Host],
+) -> Result<HostCheck> {
     let most = most_of_host(body.hosts.len());
     let hosts = body.hosts.iter().cloned().enumerate();
     // Collected first: a stream over a closure that borrows would not be `Send`.
-    let checks: Vec<_> = hosts.map(|(i, host)| check_host(app, asker, (i, most), host)).collect();
+    let is_new = |host: &Host| known.iter().all(|known| known.connection_id != host.connection_id);
+    let checks: Vec<_> = hosts
+        .map(|(i, host)| {
+            let is_new = is_new(&host);
+            check_host(app, asker, i, most, host, is_new)
+        })
+        .collect();
     let mut checked: Vec<CheckedHost> = stream::iter(checks).buffered(CONCURRENT_HOSTS).try_collect().await?;
     conferences(&body.locations, &checked)?;
     let mut begun = StartedSubscriptions::default();
@@ -71,8 +87,9 @@ pub async fn check(app: &App, asker: &RequestContext, body: &mut EventType) -> R
     }
     let can_tell = |(_, one): &(usize, &CheckedHost)| one.can_send && event_type_rights::is_sender(&one.host);
     let senders = checked.iter().enumerate().filter(can_tell).map(|(index, _)| index).collect();
+    let time_zones = checked.iter().map(|one| one.time_zone.clone()).collect();
     body.hosts = checked.into_iter().map(|one| one.host).collect();
-    Ok(HostCheck { begun, senders })
+    Ok(HostCheck { begun, senders, time_zones })
 }
 
 /// Refuses an account for notifications that the key, or the account's grant, does not let send.
@@ -111,8 +128,10 @@ fn conferences(places: &[MeetingPlace], hosts: &[CheckedHost]) -> Result<()> {
 async fn check_host(
     app: &App,
     asker: &RequestContext,
-    (i, most): (usize, usize),
+    i: usize,
+    most: usize,
     mut host: Host,
+    is_new: bool,
 ) -> Result<CheckedHost> {
     let path = format!("hosts[{i}]");
     let field = format!("{path}.connectionId");
@@ -154,15 +173,30 @@ async fn check_host(
         return Err(fault(&field, "cannot be written to"));
     }
     host.calendar_id = Some(item.id);
-    let begun = begin(app, &connection, (&host, &calendars), most).await?;
-    Ok(CheckedHost { host, can_send, calendar, begun })
+    if is_new && host.display_name.is_none() {
+        host.display_name = default_name(connection.display_name.as_deref());
+    }
+    let begun = begin(app, &connection, &host, &calendars, most).await?;
+    let primary = calendars.iter().map(|(_, calendar)| calendar).find(|calendar| calendar.is_primary);
+    let time_zone = primary.and_then(|calendar| calendar.time_zone.clone());
+    let time_zone = time_zone.or_else(|| connection.time_zone.clone()).or_else(|| calendar.time_zone.clone());
+    Ok(CheckedHost { host, can_send, calendar, time_zone, begun })
+}
+
+/// The name that invitees see of a host whom the event type does not name: the account's. An email address is no name: invitees are told none.
+// Contract silent: the name of a host without `displayName`. An empty one shows none.
+fn default_name(account_name: Option<&str>) -> Option<String> {
+    let name = account_name.map(str::trim);
+    let is_name = |name: &&str| !name.is_empty() && !name.contains('@') && line("displayName", name).is_ok();
+    name.filter(is_name).map(str::to_owned)
 }
 
 /// The first `most` calendars of a host that are to be followed and are not yet.
 async fn begin(
     app: &App,
     connection: &Connection,
-    (host, calendars): (&Host, &[(Item, Calendar)]),
+    host: &Host,
+    calendars: &[(Item, Calendar)],
     most: usize,
 ) -> Result<StartedSubscriptions> {
     let mut begun = StartedSubscriptions::default();
@@ -213,6 +247,14 @@ fn of_field(field: &str, e: Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_account_lends_its_name_and_never_its_address() {
+        assert_eq!(default_name(Some(" Alice Berger ")).as_deref(), Some("Alice Berger"));
+        for none in [None, Some(""), Some("alice@example.org"), Some("a\nb")] {
+            assert_eq!(default_name(none), None, "{none:?}");
+        }
+    }
 
     #[test]
     fn hosts_share_what_is_followed_at_once() {

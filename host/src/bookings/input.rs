@@ -10,6 +10,8 @@ use model::scheduling::event_type::{
     Assignment, BookingReminder, EventType, Host, HostRole, MeetingPlace, MeetingPlaceKind, Question,
     QuestionKind, RoundRobinStrategy,
 };
+use model::scheduling::{Schedule, WeeklyHours};
+use scheduling::hours::Zone;
 use serde_json::{Value, json};
 
 use crate::bookings::rules;
@@ -251,12 +253,55 @@ fn appearance(e: &EventType) -> Result<()> {
     Ok(())
 }
 
+/// Gives a new event type without hours those of a working week, in the zone of the first host whose zone is known. `time_zones` are those of
+/// the hosts, in their order. Returns a warning where none is known.
+// Contract silent: the hours of an event type that says nothing of them. A change can take them away again.
+pub fn default_hours(body: &mut EventType, time_zones: &[Option<String>]) -> Option<Value> {
+    if has_hours(body) {
+        return None;
+    }
+    let mut open = body.hosts.iter().zip(time_zones).filter(|(host, _)| host.role != HostRole::Optional);
+    let known = open.find_map(|(_, zone)| zone.as_deref().and_then(Zone::named));
+    let message =
+        "the opening hours are in UTC, because no host's account says its time zone: set schedule.timeZone";
+    let warning = known.is_none().then(|| {
+        let field = "schedule.timeZone";
+        json!({ "code": "default_time_zone", "message": message, "target": field, "field": field })
+    });
+    let hours = WeeklyHours { days: (1..=5).collect(), start: "09:00".to_owned(), end: "17:00".to_owned() };
+    body.schedule = Some(Schedule {
+        time_zone: known.unwrap_or_else(Zone::utc).name,
+        weekly: vec![hours],
+        overrides: Vec::new(),
+    });
+    warning
+}
+
+fn has_hours(body: &EventType) -> bool {
+    let has_own = body.schedule.is_some() || body.schedule_id.is_some();
+    has_own || body.hosts.iter().all(|host| host.schedule.is_some())
+}
+
+/// Whether the event type has hours in which it can be booked. Those of a shared schedule can be changed at any time, and count as such.
+fn is_ever_open(body: &EventType) -> bool {
+    let opens = |schedule: &Schedule| {
+        let has_days = schedule.weekly.iter().any(|hours| !hours.days.is_empty());
+        has_days || schedule.overrides.iter().any(|date| date.available)
+    };
+    match &body.schedule {
+        Some(schedule) => opens(schedule),
+        None => {
+            let mut hosts = body.hosts.iter().filter_map(|host| host.schedule.as_ref());
+            body.schedule_id.is_some() || (has_hours(body) && hosts.any(opens))
+        }
+    }
+}
+
 /// A warning where no slot of an event type is ever found.
 pub fn never_open(body: &EventType) -> Option<Value> {
-    let has_own = body.schedule.is_some() || body.schedule_id.is_some();
-    let has_hours = has_own || body.hosts.iter().all(|host| host.schedule.is_some());
-    let message = "no opening hours: add schedule or scheduleId, or nothing can be booked";
-    (!has_hours).then(
+    let message =
+        "no opening hours: set schedule.weekly, schedule.overrides or scheduleId, or nothing can be booked";
+    (!is_ever_open(body)).then(
         || json!({ "code": "never_open", "message": message, "target": "schedule", "field": "schedule" }),
     )
 }
@@ -282,5 +327,71 @@ fn each_once(field: &str, texts: &[String]) -> Result<()> {
     match texts.iter().position(|text| !seen.insert(text)) {
         Some(n) => Err(fault(&format!("{field}[{n}]"), "is there twice")),
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::scheduling::DateOverride;
+
+    use super::*;
+
+    fn of_zones(zones: &[Option<&str>]) -> (EventType, Option<Value>) {
+        let host = |n: usize| Host { connection_id: format!("conn_{n}"), ..Host::default() };
+        let mut body = EventType { hosts: (0..zones.len()).map(host).collect(), ..EventType::default() };
+        let zones: Vec<Option<String>> = zones.iter().map(|zone| zone.map(str::to_owned)).collect();
+        let warning = default_hours(&mut body, &zones);
+        (body, warning)
+    }
+
+    #[test]
+    fn an_event_type_without_hours_is_open_on_working_days() {
+        let (body, warning) = of_zones(&[Some("no/zone"), Some("Europe/Berlin"), Some("Asia/Tokyo")]);
+        let schedule = body.schedule.unwrap();
+        assert_eq!((schedule.time_zone.as_str(), warning), ("Europe/Berlin", None));
+        let [hours] = &schedule.weekly[..] else { panic!("one row") };
+        assert_eq!((hours.days.as_slice(), hours.start.as_str()), ([1, 2, 3, 4, 5].as_slice(), "09:00"));
+        assert_eq!(hours.end, "17:00");
+        let (body, warning) = of_zones(&[None]);
+        assert_eq!(body.schedule.unwrap().time_zone, "UTC");
+        assert_eq!(warning.unwrap()["code"], "default_time_zone");
+    }
+
+    #[test]
+    fn hours_that_are_given_stay() {
+        let schedule = Schedule { time_zone: "Asia/Tokyo".to_owned(), ..Schedule::default() };
+        let host = Host { schedule: Some(schedule.clone()), ..Host::default() };
+        for body in [
+            EventType { schedule: Some(schedule), hosts: vec![Host::default()], ..EventType::default() },
+            EventType {
+                schedule_id: Some("sch_1".to_owned()),
+                hosts: vec![Host::default()],
+                ..EventType::default()
+            },
+            EventType { hosts: vec![host], ..EventType::default() },
+        ] {
+            let mut filled = body.clone();
+            assert_eq!(default_hours(&mut filled, &[Some("UTC".to_owned())]), None);
+            assert_eq!(filled, body);
+            assert_eq!(never_open(&body).is_none(), body.schedule_id.is_some());
+        }
+    }
+
+    #[test]
+    fn a_schedule_without_hours_is_never_open() {
+        let (mut body, _) = of_zones(&[None]);
+        assert_eq!(never_open(&body), None);
+        let hours = body.schedule.take().unwrap();
+        assert_eq!(never_open(&body).unwrap()["code"], "never_open");
+        body.hosts[0].schedule = Some(hours.clone());
+        assert_eq!(never_open(&body), None);
+        let closed = DateOverride { date: "2026-03-10".to_owned(), ..DateOverride::default() };
+        let open = DateOverride { available: true, ..closed.clone() };
+        for (overrides, is_open) in
+            [(vec![], false), (vec![closed.clone()], false), (vec![closed, open], true)]
+        {
+            body.schedule = Some(Schedule { weekly: Vec::new(), overrides, ..hours.clone() });
+            assert_eq!(never_open(&body).is_none(), is_open);
+        }
     }
 }

@@ -9,9 +9,10 @@ use storage::scheduling::{bookings, meeting_events};
 use storage::{Tx, connections as connection_table, items};
 
 use crate::app::App;
-use crate::bookings::change::{self, Seat};
+use crate::bookings::change::{self, BookingChange, Seat};
 use crate::bookings::conference::{self, ConferenceProgress};
 use crate::bookings::locked_meeting::HeldMeeting;
+use crate::bookings::notify::kind::NotifiedBooking;
 use crate::bookings::notify::queue;
 use crate::connections;
 use crate::sync::ensure_fresh;
@@ -25,7 +26,8 @@ pub const UPDATED: &str = "updated";
 pub async fn take(
     tx: &mut Tx,
     app: &App,
-    (of, connection_id): (&HeldMeeting, &str),
+    of: &HeldMeeting,
+    connection_id: &str,
     now: i64,
 ) -> Result<Option<i64>> {
     let event = of.events.iter().find(|event| event.connection_id == connection_id);
@@ -48,12 +50,11 @@ pub async fn take(
     let ConferenceProgress::Ready(url) = progress else {
         return Ok((!waiting.is_empty()).then_some(item.updated_at));
     };
-    for seat in &mut waiting {
-        if let Some(place) = seat.body.location.as_mut() {
-            place.join_url = Some(url.clone());
-        }
-        change::write(tx, app, (seat, of.events.as_slice()), (Party::Host, &[UPDATED], &[]), now).await?;
+    for place in waiting.iter_mut().filter_map(|seat| seat.body.location.as_mut()) {
+        place.join_url = Some(url.clone());
     }
+    let change = BookingChange { events: &of.events, by: Party::Host, words: &[UPDATED], warnings: &[] };
+    change::write_all(tx, app, &mut waiting, &change, now).await?;
     tell(tx, of.event_type(), &waiting, now).await?;
     Ok(None)
 }
@@ -61,10 +62,8 @@ pub async fn take(
 /// Has people told of the link to whom it was not known when they were told of the booking. Jobs come after the log (`LockRank`), so this does
 /// too. `event_type` is none where it was deleted.
 pub async fn tell(tx: &mut Tx, event_type: Option<&EventType>, seats: &[Seat], now: i64) -> Result<()> {
-    for seat in seats {
-        queue::enqueue_link(tx, (&seat.row, &seat.body), event_type, now).await?;
-    }
-    Ok(())
+    let told: Vec<NotifiedBooking<'_>> = seats.iter().map(Seat::for_mail).collect();
+    queue::enqueue_link(tx, &told, event_type, now).await
 }
 
 /// Reads the organizer's calendar anew. A change of the event that comes with it has the job done again, as every change has. A provider that

@@ -71,14 +71,14 @@ pub async fn by_any_slug(app: &App, asker: &RequestContext, slug: &str) -> Resul
     // An error of the event type would tell that there is one.
     let found = match event_types::find_to_book(app, asker, &link.event_type_id).await {
         Ok(found) if found.body.active => found,
-        Err(e) if e.code().is_none() => return Err(e),
+        Err(e) if e.code().is_none_or(|code| code == Code::Overloaded || code.is_outage()) => return Err(e),
         _ => return Err(none()),
     };
     Bookable::of(app, found, Some(link)).await
 }
 
 /// An event type that can be booked, by its id and a public name that it has.
-pub async fn by_slug_of(app: &App, asker: &RequestContext, (id, slug): (&str, &str)) -> Result<Bookable> {
+pub async fn by_slug_of(app: &App, asker: &RequestContext, id: &str, slug: &str) -> Result<Bookable> {
     let found = by_slug(app, asker, slug).await?;
     if found.row.id != id {
         return Err(not_found("booking link"));
@@ -96,7 +96,8 @@ pub async fn list(
     app: &App,
     asker: &RequestContext,
     event_type_id: &str,
-    (after, limit): (&str, usize),
+    after: &str,
+    limit: usize,
 ) -> Result<Vec<BookingLink>> {
     let found = event_types::find(app, asker, event_type_id).await?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -116,7 +117,8 @@ pub async fn create(
     app: &App,
     asker: &RequestContext,
     event_type_id: &str,
-    (new, warnings): (&NewBookingLink, Vec<Value>),
+    new: &NewBookingLink,
+    warnings: Vec<Value>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let found = event_types::find(app, asker, event_type_id).await?;
@@ -171,7 +173,8 @@ async fn insert(
 pub async fn delete(
     app: &App,
     asker: &RequestContext,
-    (event_type_id, slug): (&str, &str),
+    event_type_id: &str,
+    slug: &str,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let found = event_types::find(app, asker, event_type_id).await?;
@@ -180,13 +183,14 @@ pub async fn delete(
     }
     let (row, slug) = (found.row, slug.to_owned());
     let (held, attempt) = (app.clone(), attempt.clone());
-    app.db.write(move |tx| Box::pin(async move { remove(tx, &held, (&row, &slug), &attempt).await })).await
+    app.db.write(move |tx| Box::pin(async move { remove(tx, &held, &row, &slug, &attempt).await })).await
 }
 
 async fn remove(
     tx: &mut Tx,
     app: &App,
-    (event_type, slug): (&EventTypeRow, &str),
+    event_type: &EventTypeRow,
+    slug: &str,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     // Who books by a link has the event type locked.
@@ -218,7 +222,7 @@ fn shown(app: &App, bookable: &Bookable, handle: &str) -> BookingLink {
     let slug = link.as_ref().map_or(&body.slug, |link| &link.slug);
     let uses_remaining = link.as_ref().and_then(|link| link.uses_left);
     let host = |host: &model::scheduling::event_type::Host| PublicHost {
-        name: host.display_name.clone(),
+        name: host.display_name.clone().filter(|name| !name.trim().is_empty()),
         avatar_url: host.avatar_url.clone(),
     };
     BookingLink {

@@ -11,11 +11,11 @@ use storage::Tx;
 use storage::locked::ConnectionLock;
 use storage::scheduling::bookings;
 use storage::scheduling::event_types::{self, EventTypeRow};
-use storage::scheduling::meeting_events::{self, MeetingEventRow};
+use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingEventRow, MeetingHost};
 use storage::scheduling::meetings::{self, MeetingRow};
-use storage::scheduling::reserved_times::{self, NewReserved, Part};
+use storage::scheduling::reserved_times::{self, NewReserved};
 
-use crate::bookings::{event_body, event_job};
+use crate::bookings::event_body;
 
 /// A meeting, locked until the transaction ends.
 pub struct HeldMeeting {
@@ -55,7 +55,7 @@ pub fn contended() -> Error {
 /// Gives a booking that gets into a meeting the link to the meeting's conference, as others have it who are in there; none as long as nobody
 /// has one. A link of the event type's stays. Others are looked at only where calendars make conferences for the booking's place: a meeting
 /// can have a thousand seats, and each of them would be read for each one that is taken.
-pub async fn find_join_url(tx: &mut Tx, (id, booking): (&str, &mut Booking), meeting_id: &str) -> Result<()> {
+pub async fn find_join_url(tx: &mut Tx, id: &str, booking: &mut Booking, meeting_id: &str) -> Result<()> {
     let Some(place) = booking.location.as_mut().filter(|place| place.value.is_none()) else {
         return Ok(());
     };
@@ -80,7 +80,8 @@ impl HeldMeeting {
     pub async fn lock(
         tx: &mut Tx,
         tenant: &Tenant,
-        (event_type_id, meeting_id): (&str, &str),
+        event_type_id: &str,
+        meeting_id: &str,
         hosts: HostLocks,
     ) -> Result<Option<HeldMeeting>> {
         let event_type = match event_types::lock(tx, tenant, event_type_id).await? {
@@ -96,12 +97,8 @@ impl HeldMeeting {
         let all = of_event_type.flat_map(|(_, body)| &body.hosts).map(|host| &host.connection_id);
         let ids: BTreeSet<&String> =
             all.chain(&seen.hosts).chain(written.iter().map(|event| &event.connection_id)).collect();
-        let mut locks = BTreeMap::new();
-        for id in ids {
-            if let Some(lock) = ConnectionLock::take(tx, tenant, id).await? {
-                locks.insert(id.clone(), lock);
-            }
-        }
+        let locks = ConnectionLock::take_all(tx, tenant, &ids).await?;
+        let locks = locks.into_iter().map(|lock| (lock.id.clone(), lock)).collect();
         let meeting = meetings::lock(tx, meeting_id).await?.ok_or_else(|| not_found("booking"))?;
         let events = meeting_events::of_meeting(&mut *tx, meeting_id).await?;
         let is_same = meeting.hosts == seen.hosts && events.len() == written.len();
@@ -127,28 +124,17 @@ impl HeldMeeting {
         Ok(())
     }
 
-    /// Reserves the hosts' time for the meeting and its buffers. False: somebody's time is taken. What was reserved before that is not
+    /// Reserves the hosts' time for the meeting and its buffers. False: somebody's time is taken. What is reserved beside that is not
     /// undone.
     pub async fn reserve(&self, tx: &mut Tx, now: i64) -> Result<bool> {
-        let MeetingRow { id, start_at: start, end_at: end, .. } = &self.meeting;
-        let parts = [
-            (Part::Meeting, *start, *end),
-            (Part::Before, start - self.meeting.buffer_before_ms, *start),
-            (Part::After, *end, end + self.meeting.buffer_after_ms),
-        ];
+        let mut new = Vec::new();
         for host in &self.meeting.hosts {
             let Some(lock) = self.locks.get(host) else {
                 return Err(unavailable("the host's account was disconnected"));
             };
-            let calendar_id = self.calendar_of(host);
-            for (part, start_at, end_at) in parts.into_iter().filter(|(_, start, end)| start < end) {
-                let new = NewReserved { meeting_id: id, part, calendar_id, start_at, end_at, now };
-                if !reserved_times::reserve(tx, lock, &new).await? {
-                    return Ok(false);
-                }
-            }
+            new.extend(NewReserved::of_meeting(&self.meeting, lock, self.calendar_of(host), now));
         }
-        Ok(true)
+        Ok(reserved_times::reserve(tx, &new).await?)
     }
 
     /// The calendar of a host that the meeting is written to.
@@ -166,13 +152,13 @@ impl HeldMeeting {
     /// is; `left` are hosts that have it no more.
     pub async fn want(&mut self, tx: &mut Tx, left: &[String], now: i64) -> Result<()> {
         let optional = self.optional();
-        for at in 0..self.events.len() {
-            let Some(event) = self.events.get(at) else { continue };
+        let is_wanted = |event: &MeetingEventRow| {
             let id = &event.connection_id;
             let is_invited = self.meeting.hosts.contains(id) || optional.contains(id);
-            let is_wanted = is_invited || (event.is_wanted && !left.contains(id));
-            self.set(tx, at, is_wanted, now).await?;
-        }
+            is_invited || (event.is_wanted && !left.contains(id))
+        };
+        let wanted: Vec<bool> = self.events.iter().map(is_wanted).collect();
+        let mut written = self.set(&wanted, now);
         // Who became an optional host later is not invited to what was made before.
         let invited = if self.events.is_empty() { optional } else { Vec::new() };
         let has = |id: &String| self.events.iter().any(|event| event.connection_id == *id);
@@ -195,11 +181,11 @@ impl HeldMeeting {
                 created_at: now,
                 updated_at: now,
             };
-            meeting_events::insert(tx, &event).await?;
             self.wakes.insert((event.meeting_id.clone(), event.connection_id.clone()));
+            written.push(event.clone());
             self.events.push(event);
         }
-        Ok(())
+        Ok(meeting_events::put(tx, &written).await?)
     }
 
     /// Hosts of the event type who are invited and never needed.
@@ -212,45 +198,44 @@ impl HeldMeeting {
 
     /// Wants the meeting in no calendar.
     pub async fn want_nowhere(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
-        for at in 0..self.events.len() {
-            self.set(tx, at, false, now).await?;
-        }
-        Ok(())
+        let written = self.set(&vec![false; self.events.len()], now);
+        Ok(meeting_events::put(tx, &written).await?)
     }
 
-    /// Wants the event at this place of `events`, with what the meeting is now, or does not want it.
-    async fn set(&mut self, tx: &mut Tx, at: usize, is_wanted: bool, now: i64) -> Result<()> {
-        let Some(event) = self.events.get_mut(at) else { return Ok(()) };
-        if self.is_other && !self.locks.contains_key(&event.connection_id) {
-            // Its row is written under the lock of its connection alone.
-            return Ok(());
+    /// Wants those of `events` for which `wanted` says so, with what the meeting is now, and does not want the others. Returns the rows that
+    /// are to be written.
+    fn set(&mut self, wanted: &[bool], now: i64) -> Vec<MeetingEventRow> {
+        let mut written = Vec::new();
+        for (event, is_wanted) in self.events.iter_mut().zip(wanted.iter().copied()) {
+            let is_locked = self.locks.contains_key(&event.connection_id);
+            let is_gone = event.event_id.is_none() && event.status == "deleted";
+            // The row of another meeting is written under the lock of its connection alone.
+            if (self.is_other && !is_locked) || (is_gone && !is_wanted) {
+                continue;
+            }
+            if is_gone {
+                // Providers do not make an event under the name of one that was deleted: it is another creation.
+                event.created_at = now.max(event.created_at + 1);
+                event.written_sequence = -1;
+            }
+            if event.event_id.is_none() {
+                event.i_cal_uid.clone_from(&self.meeting.i_cal_uid);
+            }
+            event.is_wanted = is_wanted;
+            event.updated_at = now.max(event.updated_at + 1);
+            if is_locked {
+                event.status = "pending".to_owned();
+                event.error = None;
+                event.next_attempt_at = Some(now);
+                self.wakes.insert((event.meeting_id.clone(), event.connection_id.clone()));
+            } else {
+                event.status = "failed".to_owned();
+                event.error = Some("the account was disconnected".to_owned());
+                event.next_attempt_at = None;
+            }
+            written.push(event.clone());
         }
-        let is_gone = event.event_id.is_none() && event.status == "deleted";
-        if is_gone && !is_wanted {
-            return Ok(());
-        }
-        if is_gone {
-            // Providers do not make an event under the name of one that was deleted: it is another creation.
-            event.created_at = now.max(event.created_at + 1);
-            event.written_sequence = -1;
-        }
-        if event.event_id.is_none() {
-            event.i_cal_uid.clone_from(&self.meeting.i_cal_uid);
-        }
-        event.is_wanted = is_wanted;
-        event.updated_at = now.max(event.updated_at + 1);
-        if self.locks.contains_key(&event.connection_id) {
-            event.status = "pending".to_owned();
-            event.error = None;
-            event.next_attempt_at = Some(now);
-            self.wakes.insert((event.meeting_id.clone(), event.connection_id.clone()));
-        } else {
-            event.status = "failed".to_owned();
-            event.error = Some("the account was disconnected".to_owned());
-            event.next_attempt_at = None;
-        }
-        meeting_events::update(tx, event).await?;
-        Ok(())
+        written
     }
 
     /// Notes that the host's calendar has the meeting as it is now: the host has put it there.
@@ -285,9 +270,11 @@ impl HeldMeeting {
 
     /// Has the events written that have to be. Jobs come after the log (`LockRank`).
     pub async fn wake(&mut self, tx: &mut Tx, now: i64) -> Result<()> {
-        for (meeting_id, connection_id) in std::mem::take(&mut self.wakes) {
-            event_job::enqueue(tx, &self.meeting.tenant, (&meeting_id, &connection_id), now).await?;
-        }
-        Ok(())
+        let wakes = std::mem::take(&mut self.wakes);
+        let tenant = &self.meeting.tenant;
+        let hosts =
+            wakes.iter().map(|(meeting_id, connection_id)| MeetingHost { tenant, meeting_id, connection_id });
+        let hosts: Vec<MeetingHost<'_>> = hosts.collect();
+        Ok(meeting_events::enqueue(tx, EVENT_JOB, &hosts, now).await?)
     }
 }

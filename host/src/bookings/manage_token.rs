@@ -101,6 +101,9 @@ mod tests {
             version: 1,
             confirm_by: None,
             manage_version: 3,
+            clock_hours: None,
+            decided_at: None,
+            decided_by: None,
             created_at: 0,
             updated_at: 0,
         };

@@ -26,7 +26,7 @@ pub async fn move_meeting(
     tx: &mut Tx,
     held: &mut LockedBooking,
     wanted: &RescheduleDecision,
-    (hosts, takes_time): (Vec<String>, bool),
+    hosts: Vec<String>,
     now: i64,
 ) -> Result<()> {
     let moved = held.seat.body.reschedule_count + 1;
@@ -46,7 +46,7 @@ pub async fn move_meeting(
     meeting.updated_at = now;
     meetings::update(tx, meeting).await?;
     reserved_times::release(tx, &held.of.meeting.id).await?;
-    hold(tx, held, (&left, takes_time), now).await
+    hold(tx, held, wanted, &left, now).await
 }
 
 /// Leaves a meeting to the others who have seats in it, for one of its own.
@@ -54,7 +54,8 @@ pub async fn leave(
     tx: &mut Tx,
     held: &mut LockedBooking,
     wanted: &RescheduleDecision,
-    (id, hosts, takes_time): (String, Vec<String>, bool),
+    id: String,
+    hosts: Vec<String>,
     now: i64,
 ) -> Result<()> {
     held.of.give_back(tx, held.seat.body.seats, now).await?;
@@ -78,17 +79,18 @@ pub async fn leave(
     };
     meetings::insert(tx, &meeting).await?;
     held.of.turn_to(tx, meeting).await?;
-    hold(tx, held, (&[], takes_time), now).await
+    hold(tx, held, wanted, &[], now).await
 }
 
 /// Reserves the meeting's time, and has it written; neither for one that takes no time until it is confirmed.
 async fn hold(
     tx: &mut Tx,
     held: &mut LockedBooking,
-    (left, takes_time): (&[String], bool),
+    wanted: &RescheduleDecision,
+    left: &[String],
     now: i64,
 ) -> Result<()> {
-    if !takes_time {
+    if !wanted.takes_time() {
         return held.of.want_nowhere(tx, now).await;
     }
     if !held.of.reserve(tx, now).await? {

@@ -2,7 +2,7 @@
 //! `create` takes a slot, about which `decide` decides. `gather` and `turns` read what the engine is asked about (`rules` and the crate
 //! `scheduling`), `event_write` brings bookings into calendars, by the steps of `event_step`.
 //!
-//! What becomes of a booking after that: `confirm`, `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
+//! What becomes of a booking after that: `confirm` (for hosts by the links of `host_decision`), `cancel` and `reschedule` are asked for, `due` comes with the time, `inbound` from the
 //! host's calendar (`relocation` finds an event that was filed in another one, `all_day` is about one that lost its time), as does the link that `conference` awaits and `join_link` brings to bookings; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
 
 pub mod all_day;
@@ -16,13 +16,14 @@ pub mod decide;
 pub mod engine_input;
 pub mod event_body;
 pub mod event_failure;
-pub mod event_job;
 pub mod event_step;
 pub mod event_type_rights;
 pub mod event_types;
 pub mod event_write;
+pub mod faults;
 pub mod handle;
 pub mod host_changes;
+pub mod host_decision;
 pub mod host_removed;
 pub mod hosts;
 pub mod input;
@@ -48,5 +49,6 @@ pub mod schedules;
 pub mod slots;
 pub mod state;
 pub mod timed_transitions;
+pub mod titles;
 pub mod update;
 pub mod view;

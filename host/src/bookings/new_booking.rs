@@ -12,6 +12,7 @@ use model::scheduling::booking::{
 use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, QuestionKind};
 use serde_json::{Map, Value};
 
+use crate::bookings::faults::Faults;
 use crate::bookings::input::{line, missing};
 use crate::bookings::invitee_words::{local_part_names_page, names_page, resembles_link, shown_name};
 use crate::bookings::rules::{self, MINUTE_MS};
@@ -36,30 +37,37 @@ const TITLE: &str = "{title} with {invitee}";
 /// Refuses a body without a field that must be there. Values are checked when they are typed.
 pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
     let absent = |field: &&str| matches!(body.get(*field), None | Some(Value::Null));
-    match ["eventTypeId", "start", "inviteeEmail"].into_iter().find(absent) {
-        Some(field) => Err(missing(field)),
-        None => Ok(()),
+    let mut faults = Faults::default();
+    for field in ["eventTypeId", "start", "inviteeEmail"].into_iter().filter(absent) {
+        faults.check::<()>(Err(missing(field)))?;
     }
+    faults.into_result()
 }
 
 /// The booking that is asked for, without what is known only when it is made: its UID and its hosts. With its length in minutes.
+///
+/// # Errors
+/// The first fault, with all of them in the details.
 pub fn booking(new: &NewBooking, event_type_id: &str, e: &EventType) -> Result<(Booking, i64)> {
-    let minutes = rules::duration(e, new.duration_minutes)?;
-    validate::year_of("start", new.start)?;
-    address_of("inviteeEmail", &new.invitee_email)?;
+    let mut faults = Faults::default();
+    let minutes = faults.check(rules::duration(e, new.duration_minutes))?;
+    faults.check(validate::year_of("start", new.start))?;
+    faults.check(address_of("inviteeEmail", &new.invitee_email))?;
     if let Some(name) = &new.invitee_name {
-        name_of("inviteeName", name)?;
+        faults.check(name_of("inviteeName", name))?;
     }
     let named = new.invitee_time_zone.as_deref().map(|zone| validate::zone_name("inviteeTimeZone", zone));
-    let time_zone = named.transpose()?;
+    let time_zone = faults.check(named.transpose())?.flatten();
     if let Some(phone) = &new.invitee_phone {
-        phone_of("inviteePhone", phone)?;
+        faults.check(phone_of("inviteePhone", phone))?;
     }
-    guests(&new.guests)?;
-    validate::text("notes", new.notes.as_deref(), MAX_NOTES)?;
-    metadata::check("metadata", &new.metadata)?;
-    answers(&e.questions, &new.answers)?;
-    let location = place(new, e)?;
+    guests(&new.guests, &mut faults)?;
+    faults.check(validate::text("notes", new.notes.as_deref(), MAX_NOTES))?;
+    faults.check(metadata::check("metadata", &new.metadata))?;
+    answers(&e.questions, &new.answers, &mut faults)?;
+    let location = faults.check(place(new, e))?.flatten();
+    faults.into_result()?;
+    let minutes = minutes.ok_or_else(|| anyhow::anyhow!("a duration without a fault has no minutes"))?;
     let invitee = Invitee {
         name: new.invitee_name.clone().filter(|name| !name.trim().is_empty()),
         email: new.invitee_email.clone(),
@@ -117,12 +125,12 @@ fn phone_of(field: &str, phone: &str) -> Result<()> {
     }
 }
 
-fn guests(guests: &[Guest]) -> Result<()> {
-    validate::length("guests", guests.len(), MAX_GUESTS)?;
-    for (i, guest) in guests.iter().enumerate() {
-        address_of(&format!("guests[{i}].email"), &guest.email)?;
+fn guests(guests: &[Guest], faults: &mut Faults) -> Result<()> {
+    faults.check(validate::length("guests", guests.len(), MAX_GUESTS))?;
+    for (i, guest) in guests.iter().enumerate().take(MAX_GUESTS) {
+        faults.check(address_of(&format!("guests[{i}].email"), &guest.email))?;
         if let Some(name) = &guest.name {
-            name_of(&format!("guests[{i}].name"), name)?;
+            faults.check(name_of(&format!("guests[{i}].name"), name))?;
         }
     }
     Ok(())
@@ -153,21 +161,23 @@ fn place(new: &NewBooking, e: &EventType) -> Result<Option<BookingPlace>> {
     Ok(Some(BookingPlace { kind: found.kind, value: found.value.clone(), join_url }))
 }
 
-fn answers(questions: &[Question], answers: &BTreeMap<String, Value>) -> Result<()> {
-    if let Some(key) = answers.keys().find(|key| !questions.iter().any(|q| q.key == **key)) {
-        return Err(fault(&format!("answers.{key}"), "is no question of this event type"));
-    }
+fn answers(questions: &[Question], answers: &BTreeMap<String, Value>, faults: &mut Faults) -> Result<()> {
     if serde_json::to_vec(answers)?.len() > MAX_ANSWERS_BYTES {
-        return Err(fault("answers", &format!("may have at most {MAX_ANSWERS_BYTES} bytes")));
+        let message = format!("may have at most {MAX_ANSWERS_BYTES} bytes");
+        faults.check::<()>(Err(fault("answers", &message)))?;
+        return Ok(());
+    }
+    for key in answers.keys().filter(|key| !questions.iter().any(|q| q.key == **key)) {
+        faults.check::<()>(Err(fault(&format!("answers.{key}"), "is no question of this event type")))?;
     }
     for question in questions {
         let field = format!("answers.{}", question.key);
         let given = answers.get(&question.key).filter(|answer| !is_empty(answer));
         match given {
-            Some(given) => answer(&field, question, given)?,
-            None if question.required => return Err(missing(&field)),
-            None => {}
-        }
+            Some(given) => faults.check(answer(&field, question, given))?,
+            None if question.required => faults.check(Err(missing(&field)))?,
+            None => None,
+        };
     }
     Ok(())
 }
@@ -233,6 +243,7 @@ fn in_title(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use base::error::Error;
     use serde_json::json;
 
     use super::*;
@@ -240,7 +251,9 @@ mod tests {
     fn ask(kind: QuestionKind, given: Value) -> bool {
         let options = vec!["a".to_owned(), "b".to_owned()];
         let question = Question { key: "q".to_owned(), kind, required: true, options, ..Question::default() };
-        answers(&[question], &[("q".to_owned(), given)].into()).is_ok()
+        let mut faults = Faults::default();
+        answers(&[question], &[("q".to_owned(), given)].into(), &mut faults).unwrap();
+        faults.into_result().is_ok()
     }
 
     #[test]
@@ -254,6 +267,28 @@ mod tests {
         assert!(ask(QuestionKind::Number, json!(1.5)) && !ask(QuestionKind::Number, json!(null)));
         assert!(ask(QuestionKind::Phone, json!("+49 30 1")) && !ask(QuestionKind::Phone, json!("call me")));
         assert!(ask(QuestionKind::Email, json!("a@b.c")) && !ask(QuestionKind::Email, json!("a")));
+    }
+
+    #[test]
+    fn all_faults_are_told_at_once() {
+        let question = Question { key: "topic".to_owned(), required: true, ..Question::default() };
+        let event_type = EventType { questions: vec![question], ..EventType::default() };
+        let new = NewBooking {
+            invitee_email: "nobody".to_owned(),
+            invitee_phone: Some("call me".to_owned()),
+            ..NewBooking::default()
+        };
+        let Err(Error::Refused(refusal)) = booking(&new, "et_1", &event_type) else {
+            panic!("it has faults")
+        };
+        let fields: Vec<&str> = refusal.details.iter().map(|detail| detail.field.as_str()).collect();
+        assert_eq!(fields, ["inviteeEmail", "inviteePhone", "answers.topic"]);
+        assert_eq!(refusal.param.as_deref(), Some("inviteeEmail"));
+        let many = NewBooking { answers: (0..99).map(|n| (n.to_string(), json!(n))).collect(), ..new };
+        let Err(Error::Refused(refusal)) = booking(&many, "et_1", &event_type) else {
+            panic!("it has faults")
+        };
+        assert_eq!(refusal.details.len(), 20);
     }
 
     #[test]

@@ -5,12 +5,12 @@
 use base::error::{Error, Result};
 use storage::jobs::{self, NewJob};
 use storage::scheduling::bookings::{self, Overdue};
-use storage::scheduling::meeting_events;
+use storage::scheduling::meeting_events::{self, EVENT_JOB, MeetingHost};
 use storage::scheduling::notices::{self, Notice};
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::{event_job, timed_transitions};
+use crate::bookings::timed_transitions;
 
 /// Rows of each kind that are found at a time; the rest is found an hour later.
 const AT_A_TIME: i64 = 500;
@@ -55,9 +55,9 @@ async fn enqueue(app: &App, lost: Vec<Notice>, now: i64) -> Result<()> {
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                for notice in &lost {
-                    let Some((kind, key)) = notice.job_id.split_once(':') else { continue };
-                    let job = NewJob {
+                let jobs = lost.iter().filter_map(|notice| {
+                    let (kind, key) = notice.job_id.split_once(':')?;
+                    Some(NewJob {
                         kind,
                         key,
                         class: JobClass::Send,
@@ -66,10 +66,10 @@ async fn enqueue(app: &App, lost: Vec<Notice>, now: i64) -> Result<()> {
                         target: "",
                         due_at: Some(now),
                         args: notice.args.as_deref(),
-                    };
-                    jobs::enqueue(tx, &job, now).await?;
-                }
-                Ok::<_, Error>(())
+                    })
+                });
+                let new: Vec<NewJob<'_>> = jobs.collect();
+                Ok::<_, Error>(jobs::enqueue_all(tx, &new, now).await?)
             })
         })
         .await
@@ -89,18 +89,14 @@ async fn changes(app: &App) -> Result<()> {
     app.db
         .write(move |tx| {
             Box::pin(async move {
-                for event in &events {
-                    let of = (event.meeting_id.as_str(), event.connection_id.as_str());
-                    event_job::enqueue(tx, &event.tenant, of, now).await?;
-                }
-                for Overdue { id, tenant, status } in &ended {
-                    let job = match status.as_str() {
-                        "pending" => timed_transitions::expire_at(id, tenant, now),
-                        _ => timed_transitions::complete_at(id, tenant, now),
-                    };
-                    jobs::enqueue(tx, &job, now).await?;
-                }
-                Ok::<_, Error>(())
+                let hosts: Vec<MeetingHost<'_>> = events.iter().map(MeetingHost::from).collect();
+                meeting_events::enqueue(tx, EVENT_JOB, &hosts, now).await?;
+                let ends = ended.iter().map(|Overdue { id, tenant, status }| match status.as_str() {
+                    "pending" => timed_transitions::expire_at(id, tenant, now),
+                    _ => timed_transitions::complete_at(id, tenant, now),
+                });
+                let new: Vec<NewJob<'_>> = ends.collect();
+                Ok::<_, Error>(jobs::enqueue_all(tx, &new, now).await?)
             })
         })
         .await

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
 use crate::bookings::calendar_subscriptions;
-use crate::bookings::change::{self, Seat};
+use crate::bookings::change::{self, BookingChange, Seat};
 use crate::bookings::join_link::UPDATED;
 use crate::bookings::locked_meeting::HeldMeeting;
 use crate::connections;
@@ -130,11 +130,10 @@ pub async fn follow(
     event.event_id = Some(location.event_id.clone());
     event.updated_at = now.max(event.updated_at + 1);
     meeting_events::update(tx, event).await?;
-    for row in bookings::lock_seated(tx, &of.meeting.id).await? {
-        let mut seat = Seat::read(row)?;
-        let shown = (&mut seat, of.events.as_slice());
-        change::write(tx, app, shown, (Party::Host, &[UPDATED], &[]), now).await?;
-    }
+    let seats = bookings::lock_seated(tx, &of.meeting.id).await?;
+    let mut seats: Vec<Seat> = seats.into_iter().map(Seat::read).collect::<Result<_>>()?;
+    let change = BookingChange { events: &of.events, by: Party::Host, words: &[UPDATED], warnings: &[] };
+    change::write_all(tx, app, &mut seats, &change, now).await?;
     Ok(true)
 }
 
@@ -186,6 +185,8 @@ fn may_pass(e: &Error) -> bool {
                 | Code::ProviderTimeout
                 | Code::ProviderRateLimited
                 | Code::Overloaded
+                | Code::DatabaseUnavailable
+                | Code::StorageFull
                 | Code::ReauthRequired
         )
     )

@@ -6,7 +6,6 @@ use std::time::Duration;
 use base::error::{Code, Result, not_found, refuse};
 use base::ids::Kind;
 use base::input::validate::{self, fault};
-use model::Instant;
 use model::scheduling::booking::{BookingMove, BookingStatus, Party};
 use model::scheduling::event_type::EventType;
 use scheduling::assign;
@@ -18,7 +17,7 @@ use storage::scheduling::{event_types, meeting_events, meetings};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::change::{self, LockedBooking, Seat, TRIES, Viewer};
-use crate::bookings::engine_input;
+use crate::bookings::engine_input::{self, SlotRange};
 use crate::bookings::locked_meeting::{HeldMeeting, HostLocks, contended, find_join_url, unavailable};
 use crate::bookings::meeting_move::{join, leave, move_meeting, uid};
 use crate::bookings::notify::kind::MailKind;
@@ -38,7 +37,8 @@ const DEADLINE: Duration = Duration::from_secs(8);
 pub async fn by_key(
     app: &App,
     viewer: Viewer<'_>,
-    (id, new): (&str, BookingMove),
+    id: &str,
+    new: BookingMove,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let seen = list::find(app, viewer.asker, id).await?;
@@ -62,7 +62,8 @@ pub async fn by_key(
 pub async fn by_invitee(
     app: &App,
     viewer: Viewer<'_>,
-    (booking, new): (&BookingRow, BookingMove),
+    booking: &BookingRow,
+    new: BookingMove,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let request = RescheduleRequest {
@@ -125,7 +126,7 @@ async fn prepare(
         return Err(fault("start", "is when the booking takes place already; choose another time"));
     }
     if let Some(token) = &new.slot_token
-        && !view::is_slot_current(&app.keyring, token, &stored, (start_ms, minutes))?
+        && !view::is_slot_current(&app.keyring, token, &stored, start_ms, minutes)?
     {
         return Err(unavailable("the event type was changed after this slot was offered"));
     }
@@ -137,8 +138,8 @@ async fn prepare(
         let own = meeting_events::of_meeting(reader, &seat.row.meeting_id).await?;
         ignored.extend(own.into_iter().filter_map(|event| event.event_id));
     }
-    let range = decide::starting_at(start_ms);
-    let busy = engine_input::busy(app, asker, (&event_type, &rules), range, ignored, DEADLINE).await;
+    let of = SlotRange { event_type: &event_type, rules: &rules, range: decide::starting_at(start_ms) };
+    let busy = engine_input::busy(app, asker, of, ignored, DEADLINE).await;
     Ok(RescheduleDecision {
         request: request.clone(),
         booking_version: seat.row.version,
@@ -189,23 +190,17 @@ async fn write(
     change::check_link(&held.seat, request.manage_version)?;
     state::allows_move(held.seat.status()?, request.by)?;
     check_rules(&wanted.event_type, &held.seat, request.by, now)?;
-    // An invitee's move needs the host's word again.
-    let is_asked = request.by == Party::Invitee && wanted.event_type.requires_confirmation;
+    let is_asked = wanted.needs_confirmation();
     let (hosts, joins) = choose(tx, &wanted, &held.of, now).await?;
-    // As for a new booking: a seat beside others is held in any case.
-    let takes_time = !is_asked || wanted.event_type.pending_blocks_slot || wanted.rules.seats > 1;
     match joins {
         Some(id) => join(tx, &mut held, &id, now).await?,
-        None if wanted.is_alone => move_meeting(tx, &mut held, &wanted, (hosts, takes_time), now).await?,
-        None => {
-            let id = app.new_id(Kind::Meeting);
-            leave(tx, &mut held, &wanted, (id, hosts, takes_time), now).await?;
-        }
+        None if wanted.is_alone => move_meeting(tx, &mut held, &wanted, hosts, now).await?,
+        None => leave(tx, &mut held, &wanted, app.new_id(Kind::Meeting), hosts, now).await?,
     }
     if note_move(&mut held, &wanted) {
         // The conference goes with the event of the former organizer, or with the meeting that others are in.
         let LockedBooking { of, seat } = &mut held;
-        find_join_url(tx, (&seat.row.id, &mut seat.body), &of.meeting.id).await?;
+        find_join_url(tx, &seat.row.id, &mut seat.body, &of.meeting.id).await?;
     }
     let words: &[&'static str] = if is_asked { &["rescheduled", "pending"] } else { &["rescheduled"] };
     if is_asked {
@@ -214,16 +209,15 @@ async fn write(
         held.seat.row.confirm_by =
             Some(timed_transitions::confirm_by(&wanted.event_type, wanted.start_ms, now));
     }
-    let shown = (&mut held.seat, held.of.events.as_slice());
-    change::write(tx, app, shown, (request.by, words, &[]), now).await?;
+    held.write(tx, app, request.by, words, now).await?;
     held.of.wake(tx, now).await?;
     match is_asked {
         true => timed_transitions::enqueue_expiry(tx, &held.seat.row, now).await?,
         false => timed_transitions::enqueue_completion(tx, &held.seat.row, now).await?,
     }
     held.tell(tx, MailKind::Rescheduled, now).await?;
-    let viewed = (request.sees_hosts, request.warnings.clone());
-    Ok(Some(change::answer(tx, app, (&held.seat, &held.of.events), viewed, attempt).await?))
+    let printed = view::booking(&held.seat.row, &held.seat.body, &held.of.events, request.sees_hosts)?;
+    Ok(Some(change::answer(tx, app, &held.seat.row, printed, request.warnings.clone(), attempt).await?))
 }
 
 /// Whether the booking, the event type and the meeting are still as they were read.
@@ -237,7 +231,7 @@ async fn is_current(tx: &mut Tx, held: &LockedBooking, wanted: &RescheduleDecisi
         return Ok(false);
     }
     match &body.schedule_id {
-        Some(id) => schedules::is_current(tx, &row.tenant, (id, wanted.schedule_etag.as_deref())).await,
+        Some(id) => schedules::is_current(tx, &row.tenant, id, wanted.schedule_etag.as_deref()).await,
         None => Ok(true),
     }
 }
@@ -251,8 +245,9 @@ async fn choose(
 ) -> Result<(Vec<String>, Option<String>)> {
     let (row, _) = of.event_type.as_ref().ok_or_else(|| not_found("event type"))?;
     let (body, rules, range) = (&wanted.event_type, &wanted.rules, decide::starting_at(wanted.start_ms));
-    let stored = engine_input::stored(&mut *tx, &row.id, (body, rules), range).await?;
-    let mut question = engine_input::question(body, rules.clone(), range, (&wanted.busy, &stored), now)?;
+    let stored =
+        engine_input::stored(&mut *tx, &row.id, SlotRange { event_type: body, rules, range }).await?;
+    let mut question = engine_input::question(body, rules.clone(), range, &wanted.busy, &stored, now)?;
     rotation::count(&mut *tx, row, &mut question, wanted.start_ms).await?;
     question.moved = wanted.is_alone.then(|| of.meeting.id.clone());
     question.only_hosts = policy::kept(body, &of.meeting.hosts);
@@ -263,17 +258,10 @@ async fn choose(
 /// Writes into the booking what became of it. Whether it has another event from now on.
 fn note_move(held: &mut LockedBooking, wanted: &RescheduleDecision) -> bool {
     let (seat, meeting) = (&mut held.seat, &held.of.meeting);
-    let previous = Instant::from_millis(seat.row.start_at);
     let is_elsewhere = seat.row.meeting_id != meeting.id;
     seat.row.meeting_id.clone_from(&meeting.id);
-    (seat.row.start_at, seat.row.end_at) = (wanted.start_ms, wanted.end_ms);
+    seat.move_to(wanted.start_ms, wanted.end_ms, wanted.request.by);
     let body = &mut seat.body;
-    body.start = Instant::from_millis(wanted.start_ms);
-    body.end = Instant::from_millis(wanted.end_ms);
-    body.previous_start = Some(previous);
-    body.reschedule_count += 1;
-    body.rescheduled_by = Some(wanted.request.by);
-    body.sequence += 1;
     body.host_ids.clone_from(&meeting.hosts);
     let is_anothers = body.organizer_connection_id.as_ref() != meeting.hosts.first();
     body.organizer_connection_id = meeting.hosts.first().cloned();

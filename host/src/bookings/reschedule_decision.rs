@@ -40,3 +40,15 @@ pub struct RescheduleDecision {
     /// Nobody else has a seat in the meeting.
     pub is_alone: bool,
 }
+
+impl RescheduleDecision {
+    /// Whether the host has to confirm the booking again: after an invitee's move.
+    pub fn needs_confirmation(&self) -> bool {
+        self.request.by == Party::Invitee && self.event_type.requires_confirmation
+    }
+
+    /// Whether the new time is the booking's from now on. As for a new booking, a seat beside others is held in any case.
+    pub fn takes_time(&self) -> bool {
+        !self.needs_confirmation() || self.event_type.pending_blocks_slot || self.rules.seats > 1
+    }
+}

@@ -21,6 +21,7 @@ use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::{input, rules, view};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::writes::etag::ExpectedEtag;
 
 /// Fields that a schedule always has.
@@ -155,12 +156,11 @@ fn check(body: &SharedSchedule) -> Result<()> {
 
 /// Makes a schedule.
 pub async fn create(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     mut input: Map<String, Value>,
     strict: bool,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     let absent = |field: &&str| matches!(input.get(*field), None | Some(Value::Null));
     if let Some(field) = REQUIRED.into_iter().find(absent) {
         return Err(input::missing(field));
@@ -222,13 +222,13 @@ struct ScheduleChange {
 /// # Errors
 /// 403 `forbidden` where these have hosts whom the key may not use.
 pub async fn update(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
-    (input, expected): (Map<String, Value>, ExpectedEtag),
+    input: Map<String, Value>,
+    expected: ExpectedEtag,
     strict: bool,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     find(app, asker, id).await?;
     let change = ScheduleChange {
         tenant: asker.tenant.clone(),
@@ -281,13 +281,8 @@ async fn write(
 ///
 /// # Errors
 /// 409 `invalid_state` for one that is used, 403 `forbidden` where that is by hosts whom the key may not use.
-pub async fn delete(
-    app: &App,
-    asker: &RequestContext,
-    id: &str,
-    expected: ExpectedEtag,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
+pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     find(app, asker, id).await?;
     let deletion = ScheduleDeletion {
         tenant: asker.tenant.clone(),
@@ -357,7 +352,7 @@ pub async fn resolve(
 }
 
 /// Whether a schedule that `resolve` has read is still the same.
-pub async fn is_current(tx: &mut Tx, tenant: &Tenant, (id, etag): (&str, Option<&str>)) -> Result<bool> {
+pub async fn is_current(tx: &mut Tx, tenant: &Tenant, id: &str, etag: Option<&str>) -> Result<bool> {
     let row = table::find(tx, tenant, id).await?;
     Ok(row.as_ref().map(|row| row.etag.as_str()) == etag)
 }

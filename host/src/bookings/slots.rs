@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use storage::scheduling::{meeting_events, meetings};
 
 use crate::app::App;
-use crate::bookings::engine_input::{self, HostBusyTimes};
+use crate::bookings::engine_input::{self, HostBusyTimes, SlotRange};
 use crate::bookings::input::missing;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::{list, policy, rules, view};
@@ -51,12 +51,13 @@ pub fn require_fields(body: &Map<String, Value>) -> Result<()> {
 /// A page of slots from `from_ms` on, or from the first; and where the next page begins, if there is one.
 pub async fn answer(
     app: &App,
-    (asker, sees_hosts): (&RequestContext, bool),
+    asker: &RequestContext,
+    sees_hosts: bool,
     query: &SlotQuery,
     from_ms: Option<i64>,
 ) -> Result<(SlotAnswer, Option<i64>)> {
     let SlotSearchResult { bookable, zone, minutes, question, busy, mut slots, limit } =
-        find(app, asker, query, (from_ms, MAX_LIMIT)).await?;
+        find(app, asker, query, from_ms, MAX_LIMIT).await?;
     let next = slots.get(limit).map(|slot| slot.at.start);
     slots.truncate(limit);
     let body = &bookable.body;
@@ -68,7 +69,7 @@ pub async fn answer(
         host_ids: sees_hosts.then(|| ids(&question, slot)),
         host_count: i64::try_from(slot.hosts.len()).unwrap_or(i64::MAX),
         seats_remaining: tells_seats.then(|| i64::from(slot.seats_left)),
-        slot_token: Some(view::slot_token(&app.keyring, &bookable.row, (slot.at.start, minutes))),
+        slot_token: Some(view::slot_token(&app.keyring, &bookable.row, slot.at.start, minutes)),
     };
     let answer = SlotAnswer {
         data: slots.iter().map(print).collect(),
@@ -83,7 +84,7 @@ pub async fn answer(
 
 /// When the slots of one search begin, `most` at most: for callers who need all of a range at once, and nothing else of a slot.
 pub async fn starts(app: &App, asker: &RequestContext, query: &SlotQuery, most: i64) -> Result<Vec<Instant>> {
-    let found = find(app, asker, query, (None, most)).await?;
+    let found = find(app, asker, query, None, most).await?;
     let starts = found.slots.iter().map(|slot| Instant::from_millis(slot.at.start));
     Ok(starts.take(found.limit).collect())
 }
@@ -108,7 +109,8 @@ async fn find(
     app: &App,
     asker: &RequestContext,
     query: &SlotQuery,
-    (from_ms, most): (Option<i64>, i64),
+    from_ms: Option<i64>,
+    most: i64,
 ) -> Result<SlotSearchResult> {
     let range = range(query)?;
     let limit = limit(query.limit, most)?;
@@ -127,17 +129,17 @@ async fn find(
         None => MovedBooking::default(),
     };
     ignored.extend(moved.ignored);
-    let of = (body, &rules);
-    let busy = engine_input::busy(app, asker, of, range, ignored, DEADLINE).await;
+    let of = SlotRange { event_type: body, rules: &rules, range };
+    let busy = engine_input::busy(app, asker, of, ignored, DEADLINE).await;
     let is_closed = body.free_busy_failure == FreeBusyFailure::Closed;
     if is_closed && is_unknown(body, &busy) {
         return Err(engine_input::unknown());
     }
-    let stored = engine_input::stored(app.db.reader(), &bookable.row.id, of, range).await?;
-    let mut question = engine_input::question(body, rules, range, (&busy, &stored), app.now())?;
+    let stored = engine_input::stored(app.db.reader(), &bookable.row.id, of).await?;
+    let mut question = engine_input::question(body, rules, range, &busy, &stored, app.now())?;
     question.moved = moved.meeting_id;
     question.only_hosts = both(query.host_ids.clone(), moved.only_hosts);
-    let slots = search(app, asker, &question, (from_ms.unwrap_or(range.start), limit + 1)).await;
+    let slots = search(app, asker, &question, from_ms.unwrap_or(range.start), limit + 1).await;
     Ok(SlotSearchResult { bookable, zone, minutes, question, busy, slots, limit })
 }
 
@@ -152,7 +154,8 @@ async fn search(
     app: &App,
     asker: &RequestContext,
     question: &Question,
-    (from_ms, limit): (i64, usize),
+    from_ms: i64,
+    limit: usize,
 ) -> Vec<oracle::Slot> {
     let starts = question.range.len_ms() / question.rules.step_ms.max(1);
     let hosts = i64::try_from(question.hosts.len()).unwrap_or(i64::MAX);

@@ -11,7 +11,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::change::{self, LockedBooking, TRIES};
+use crate::bookings::change::{LockedBooking, TRIES};
 use crate::bookings::locked_meeting::{HostLocks, contended};
 use crate::bookings::rules::MINUTE_MS;
 
@@ -30,16 +30,17 @@ pub fn confirm_by(event_type: &EventType, start_at: i64, now: i64) -> i64 {
 /// The job by which a pending booking expires, to be enqueued in the transaction that makes it pending; `at` is its `confirm_by`.
 pub fn expire_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
     // Somebody waits for the time.
-    job((EXPIRE_JOB, JobClass::Send), booking_id, tenant, at)
+    job(EXPIRE_JOB, JobClass::Send, booking_id, tenant, at)
 }
 
 /// The job that completes a booking, to be enqueued in the transaction that confirms it; `at` is its end.
 pub fn complete_at<'a>(booking_id: &'a str, tenant: &'a Tenant, at: i64) -> NewJob<'a> {
-    job((COMPLETE_JOB, JobClass::Upkeep), booking_id, tenant, at)
+    job(COMPLETE_JOB, JobClass::Upkeep, booking_id, tenant, at)
 }
 
 fn job<'a>(
-    (kind, class): (&'static str, JobClass),
+    kind: &'static str,
+    class: JobClass,
     booking_id: &'a str,
     tenant: &'a Tenant,
     at: i64,
@@ -67,6 +68,14 @@ pub async fn enqueue_expiry(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<(
 /// Has a confirmed booking completed when it is over.
 pub async fn enqueue_completion(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
     Ok(jobs::enqueue(tx, &complete_at(&row.id, &row.tenant, row.end_at), now).await?)
+}
+
+/// Has a new booking expire while it waits for its host, or completed when it is over.
+pub async fn enqueue_first(tx: &mut Tx, row: &BookingRow, now: i64) -> Result<()> {
+    match row.confirm_by {
+        Some(_) => enqueue_expiry(tx, row, now).await,
+        None => enqueue_completion(tx, row, now).await,
+    }
 }
 
 /// What a turn of a job has found.
@@ -145,10 +154,9 @@ async fn look(
         TransitionStep::End(BookingStatus::Completed) => {
             // It took place: its seat and its event stay.
             held.seat.set_status(BookingStatus::Completed);
-            let shown = (&mut held.seat, held.of.events.as_slice());
-            change::write(tx, app, shown, (Party::System, &["completed"], &[]), now).await?;
+            held.write(tx, app, Party::System, &["completed"], now).await?;
         }
-        TransitionStep::End(to) => held.end(tx, app, (to, Party::System), now).await?,
+        TransitionStep::End(to) => held.end(tx, app, to, Party::System, now).await?,
     }
     Ok(Some(TransitionResult::Done))
 }

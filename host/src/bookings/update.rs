@@ -14,10 +14,10 @@ use storage::scheduling::meeting_events::{self, MeetingEventRow};
 
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::{self, Seat, TRIES};
+use crate::bookings::change::{self, BookingChange, Seat, TRIES};
 use crate::bookings::locked_meeting::contended;
 use crate::bookings::{list, view};
-use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::writes::etag::ExpectedEtag;
 
 /// A change that is not written yet.
@@ -41,12 +41,13 @@ struct PlannedUpdate {
 /// # Errors
 /// 409 `invalid_state` for a `noShow` before the booking has begun, or of one that did not take place.
 pub async fn update(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
-    (input, expected, strict): (Map<String, Value>, ExpectedEtag, bool),
-    attempt: &IdempotentAttempt,
+    input: Map<String, Value>,
+    expected: ExpectedEtag,
+    strict: bool,
 ) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     for _ in 0..TRIES {
         let seen = list::find(app, asker, id).await?;
         expected.check(&seen.row.etag)?;
@@ -127,9 +128,9 @@ async fn write(
     if planned.is_changed {
         seat.row.metadata = planned.metadata;
         let words: &[&'static str] = if planned.is_no_show { &["no_show"] } else { &[] };
-        let shown = (&mut seat, planned.events.as_slice());
-        change::write(tx, app, shown, (Party::Api, words, &[]), app.now()).await?;
+        let change = BookingChange { events: &planned.events, by: Party::Api, words, warnings: &[] };
+        change::write_all(tx, app, std::slice::from_mut(&mut seat), &change, app.now()).await?;
     }
-    let viewed = (true, planned.warnings);
-    Ok(Some(change::answer(tx, app, (&seat, &planned.events), viewed, attempt).await?))
+    let printed = view::booking(&seat.row, &seat.body, &planned.events, true)?;
+    Ok(Some(change::answer(tx, app, &seat.row, printed, planned.warnings, attempt).await?))
 }

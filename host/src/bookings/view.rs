@@ -88,7 +88,7 @@ pub fn accounts_of_event_type(body: &EventType) -> impl Iterator<Item = &String>
 }
 
 /// What lets a booking be checked before anything is read: the slot of an event type as it is now. It promises nothing.
-pub fn slot_token(keyring: &Keyring, row: &EventTypeRow, (start_ms, minutes): (i64, i64)) -> String {
+pub fn slot_token(keyring: &Keyring, row: &EventTypeRow, start_ms: i64, minutes: i64) -> String {
     let slot = ("slot", &row.id, row.version, start_ms, minutes);
     keyring.signed(storage::json_text(&slot).as_bytes())
 }
@@ -98,7 +98,8 @@ pub fn is_slot_current(
     keyring: &Keyring,
     token: &str,
     row: &EventTypeRow,
-    (start_ms, minutes): (i64, i64),
+    start_ms: i64,
+    minutes: i64,
 ) -> Result<bool> {
     let text = keyring.verified(token);
     let read: Option<(String, String, i64, i64, i64)> =

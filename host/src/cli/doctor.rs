@@ -1,18 +1,21 @@
-//! `switchboard doctor`: whether this machine and this data directory are fit to serve. Changes nothing that lasts.
+//! `switchboard doctor`: whether this machine and this data directory are fit to serve. Writes nothing there.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use base::clock::{Clock, Entropy};
+use base::keyring::Keyring;
 use clap::Args;
 use runtime::{Allocation, Runtime};
+use rustix::fs::Access;
 use serde_json::json;
 use storage::dialect::Dialect;
 use storage::{Db, migrations};
 
 use crate::app;
 use crate::app::config::Config;
+use crate::cli::master_key::{self, KeyMatch, KeySource};
 use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;
 use crate::cli::store;
@@ -26,9 +29,9 @@ const SKEW_MS: i64 = 60_000;
 
 /// Check whether everything that `serve` needs is in order
 ///
-/// Takes the settings of `serve`, checks the data directory, the master key, the database (schema and, on SQLite, integrity),
-/// the connectors, the clock, free space and memory for pooled instances. May run beside a server. Exit code 1: something
-/// fails.
+/// Takes the settings of `serve`, checks the data directory, the master key and whether the database belongs to it, the database
+/// (schema and, on SQLite, integrity), the connectors, the clock, free space and memory for pooled instances. Writes nothing, and may
+/// run beside a server. Exit code 1: something fails.
 #[derive(Args)]
 #[command(
     after_help = "Examples:\n  switchboard doctor\n  switchboard doctor --config /etc/switchboard.toml --json"
@@ -106,10 +109,21 @@ async fn examine(config: &Config) -> Vec<CheckFinding> {
     note("free space", free_space(&config.data_dir));
     note("master key", master_key(config));
     note("clock", clock(config));
-    match store::open(config).await {
+    if config.sqlite_file().is_some() {
+        note("database file", database_file(config));
+    }
+    // One that cannot be read was told of already.
+    let keyring = master_key::find(&config.data_dir).ok().flatten();
+    let mut is_other_key = false;
+    match store::open_to_read(config).await {
         Ok(db) => {
             note("database schema", schema(&db).await);
             note("database integrity", integrity(&db).await);
+            if let Some(keyring) = &keyring {
+                let found = stored_secrets(&db, keyring).await;
+                is_other_key = found.is_err();
+                note("stored secrets", found);
+            }
             db.close().await;
         }
         // Before the first start there is none, and that is in order.
@@ -118,7 +132,11 @@ async fn examine(config: &Config) -> Vec<CheckFinding> {
         }
         Err(e) => note("database", Err(e)),
     }
-    match start_runtime(config).await {
+    if is_other_key {
+        note("connectors", warn("not checked: their compiled code is verified with the master key"));
+        return findings;
+    }
+    match start_runtime(config, keyring).await {
         Ok(runtime) => {
             note("connectors", connectors(&runtime));
             note("instances", instances(&runtime));
@@ -133,16 +151,33 @@ fn data_dir(config: &Config) -> CheckResult {
     if !dir.exists() {
         return warn(format!("{} does not exist yet; the first start makes it", dir.display()));
     }
-    tempfile::NamedTempFile::new_in(dir).with_context(|| format!("cannot write into {}", dir.display()))?;
+    if dir.join(store::RESTORE_FOLDER).exists() {
+        let message = "a restore into it was broken off: run `switchboard restore` again";
+        return Ok((Status::Fail, message.to_owned()));
+    }
+    rustix::fs::access(dir.as_path(), Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK)
+        .with_context(|| format!("cannot write into {}", dir.display()))?;
     ok(format!("{} can be written", dir.display()))
 }
 
+fn database_file(config: &Config) -> CheckResult {
+    match store::exposed_files(config).as_slice() {
+        [] => ok("for its owner alone"),
+        exposed => warn(format!("others may read it: run `{}`", store::chmod(exposed))),
+    }
+}
+
+/// The database's secrets, compared with the master key as `serve` does, and one of them opened.
+async fn stored_secrets(db: &Db, keyring: &Keyring) -> CheckResult {
+    ok(match master_key::ensure_matches(db, keyring).await? {
+        KeyMatch::Unused => "there are none yet",
+        KeyMatch::Fingerprint => "sealed with this master key",
+        KeyMatch::SealedValue => "open with this master key",
+    })
+}
+
 fn free_space(dir: &Path) -> CheckResult {
-    let Some(there) = dir.ancestors().find(|d| d.exists()).or(Some(Path::new("."))) else { return ok("") };
-    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
-    let stat = rustix::fs::statvfs(there)
-        .with_context(|| format!("cannot ask for the free space of {}", there.display()))?;
-    let free = stat.f_bavail.saturating_mul(stat.f_frsize);
+    let free = store::free_bytes(dir)?;
     let message = format!("{} MiB free", free >> 20);
     match free {
         free if free < FREE_BYTES / 10 => {
@@ -156,11 +191,9 @@ fn free_space(dir: &Path) -> CheckResult {
 fn master_key(config: &Config) -> CheckResult {
     use std::os::unix::fs::PermissionsExt;
 
-    for variable in ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"] {
-        if std::env::var_os(variable).is_some() {
-            app::open_keyring(&config.data_dir, &Entropy::system())?;
-            return ok(format!("from {variable}"));
-        }
+    if let Some(KeySource::Variable(variable)) = master_key::find_source(&config.data_dir) {
+        app::open_keyring(&config.data_dir, &Entropy::system())?;
+        return ok(format!("from {variable}"));
     }
     let path = config.data_dir.join(app::MASTER_KEY_FILE);
     let Ok(metadata) = std::fs::metadata(&path) else {
@@ -216,16 +249,35 @@ async fn integrity(db: &Db) -> CheckResult {
     }
 }
 
-/// Loads the connectors as `serve` would; before the first start in a directory that goes away again.
-async fn start_runtime(config: &Config) -> Result<Runtime> {
-    let scratch = match config.data_dir.join(app::MASTER_KEY_FILE).exists() {
-        true => None,
-        false => Some(tempfile::tempdir().context("cannot make a temporary directory")?),
+/// Loads the connectors as `serve` would. Compiled code is read from the data directory, and what is compiled now goes into a directory that
+/// goes away again.
+async fn start_runtime(config: &Config, keyring: Option<Keyring>) -> Result<Runtime> {
+    let scratch = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let keyring = match keyring {
+        Some(keyring) => keyring,
+        None => app::open_keyring(scratch.path(), &Entropy::system())?,
     };
-    let data_dir = scratch.as_ref().map_or(config.data_dir.clone(), |s| s.path().to_owned());
-    let config = Config { data_dir, ..config.clone() };
-    let keyring = app::open_keyring(&config.data_dir, &Entropy::system())?;
-    Runtime::start(app::runtime_config(&config, &keyring, &Clock::system())?).await
+    let mut settings = app::runtime_config(config, &keyring, &Clock::system())?;
+    let cache = scratch.path().join("cache");
+    link_files(&settings.cache_dir, &cache).context("cannot read compiled connectors")?;
+    settings.cache_dir = cache;
+    if !settings.store_dir.join("packages").exists() {
+        settings.store_dir = scratch.path().join("connectors");
+    }
+    Runtime::start(settings).await
+}
+
+/// Makes a folder with a link to each file of another one, which need not be there. What replaces a link leaves the file as it is.
+fn link_files(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir(to)?;
+    if !from.exists() {
+        return Ok(());
+    }
+    for entry in std::fs::read_dir(std::path::absolute(from)?)? {
+        let entry = entry?;
+        std::os::unix::fs::symlink(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
 }
 
 fn connectors(runtime: &Runtime) -> CheckResult {

@@ -13,6 +13,7 @@ use storage::hosts::{self, Host};
 use storage::job_admin::{self, Filter};
 use storage::jobs::{self, Job};
 
+use crate::app::database_clock;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
@@ -170,7 +171,7 @@ impl One {
 
     async fn retry_in(&self, db: &Db) -> Result<()> {
         let (job, hosts) = find(db, &self.id).await?;
-        let (id, now) = (self.id.clone(), Clock::system().now_ms());
+        let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
         let changed: Result<bool> =
             db.write(move |tx| Box::pin(async move { job_admin::retry(tx, &id, now).await })).await;
         ensure!(changed?, "{} runs on {}: it can be repeated when it has ended", self.id, host(&job, &hosts));
@@ -193,7 +194,7 @@ impl One {
         if let Some(reason) = cancel_refusal(&job.kind) {
             bail!("a job of the kind {} cannot be cancelled by itself: {reason}", job.kind);
         }
-        let (id, now) = (self.id.clone(), Clock::system().now_ms());
+        let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
         let changed: Result<bool> =
             db.write(move |tx| Box::pin(async move { job_admin::cancel(tx, &id, now).await })).await;
         match (changed?, job.state.as_str()) {

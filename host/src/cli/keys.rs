@@ -13,11 +13,13 @@ use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
+use storage::Db;
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::key_revocations::{self, KeyWebhooks};
 
 use crate::api::access::api_key;
 use crate::app;
+use crate::app::database_clock;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
@@ -154,7 +156,7 @@ impl Create {
             allowed_ips: self.allowed_ips,
             rate_limit_per_minute: self.rate_limit,
             expires_at,
-            ..unsaved((&clock, &entropy), &new, name)
+            ..unsaved(&clock, &entropy, &new, name)
         };
         let hash = new.hash;
         let write = db.write(move |tx| {
@@ -182,7 +184,7 @@ impl Create {
 }
 
 /// A key that may do nothing yet, of no application yet.
-pub fn unsaved((clock, entropy): (&Clock, &Entropy), new: &NewApiKey, name: String) -> ApiKey {
+pub fn unsaved(clock: &Clock, entropy: &Entropy, new: &NewApiKey, name: String) -> ApiKey {
     ApiKey {
         id: ids::new(Kind::ApiKey, clock, entropy),
         tenant: Tenant { organization_id: String::new(), application_id: String::new() },
@@ -242,24 +244,22 @@ impl List {
 
 impl Revoke {
     async fn run(self) -> Result<()> {
-        let db = store::open(&self.place.resolve()?).await?;
-        let (id, now) = (self.id.clone(), Clock::system().now_ms());
-        let webhooks = if self.disable_webhooks { KeyWebhooks::End } else { KeyWebhooks::PassOn };
-        let revoked = match db.check().await {
-            Ok(()) => {
-                let revoke = db.write(move |tx| {
-                    Box::pin(async move { key_revocations::revoke_any(tx, &id, webhooks, now).await })
-                });
-                revoke.await
-            }
-            Err(e) => Err(e),
-        };
+        let db = store::open(&self.place.clone().resolve()?).await?;
+        let revoked = self.revoke_in(&db).await;
         db.close().await;
         ensure!(revoked?, "there is no API key {}; `switchboard keys list` shows them", self.id);
         match self.json {
             true => answer(&serde_json::to_string_pretty(&json!({ "id": self.id, "revoked": true }))?),
             false => answer(&format!("revoked {}; {SEEN_AFTER}", self.id)),
         }
+    }
+
+    async fn revoke_in(&self, db: &Db) -> Result<bool> {
+        db.check().await?;
+        let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
+        let webhooks = if self.disable_webhooks { KeyWebhooks::End } else { KeyWebhooks::PassOn };
+        db.write(move |tx| Box::pin(async move { key_revocations::revoke_any(tx, &id, webhooks, now).await }))
+            .await
     }
 }
 

@@ -84,7 +84,7 @@ impl Listener {
     /// their request. How long that may take is the caller's to say.
     pub async fn serve(self, service: Router, metrics: Metrics, stop: watch::Receiver<bool>) {
         let Listener { socket, room, max_connections, of_address, trusted_proxies, .. } = self;
-        let patience = (self.first_head_timeout, self.write_pause);
+        let (first_head_timeout, write_pause) = (self.first_head_timeout, self.write_pause);
         let mut stopping = stop.clone();
         loop {
             let accepted = tokio::select! {
@@ -114,7 +114,7 @@ impl Listener {
             tokio::spawn(async move {
                 let _own_place = own_place;
                 metrics.connections.inc();
-                let served = connection((stream, peer), service, patience, stop).await;
+                let served = connection(stream, peer, service, first_head_timeout, write_pause, stop).await;
                 if let Err(e) = served {
                     metrics.broken_connections.inc();
                     tracing::debug!(%peer, error = %e, "connection closed");
@@ -139,9 +139,11 @@ async fn accept(
 }
 
 async fn connection(
-    (stream, peer): (TcpStream, SocketAddr),
+    stream: TcpStream,
+    peer: SocketAddr,
     service: Router,
-    (first_head_timeout, write_pause): (Duration, Duration),
+    first_head_timeout: Duration,
+    write_pause: Duration,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), hyper::Error> {
     // Answers are written whole; waiting for more to send with them only delays them.

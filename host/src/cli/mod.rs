@@ -3,6 +3,7 @@
 //! makes no sense; 3: a connector did not pass its tests, or its check with --strict.
 
 mod apps;
+mod backup;
 mod bundle;
 mod checks;
 mod connector;
@@ -12,10 +13,12 @@ mod jobs;
 mod keys;
 mod listen;
 mod listener;
+mod master_key;
 mod migrate;
 mod network;
 mod output;
 mod pools;
+mod restore;
 mod serve;
 mod settings;
 mod store;
@@ -24,7 +27,6 @@ mod threads;
 mod urls;
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -64,6 +66,8 @@ enum Command {
     Listen(Box<listen::Listen>),
     Openapi(describe::Openapi),
     Migrate(migrate::Migrate),
+    Backup(backup::Backup),
+    Restore(restore::Restore),
     Doctor(Box<doctor::Doctor>),
     /// Compiles the component on stdin; the host starts this itself
     #[command(name = runtime::CHILD_COMMAND, hide = true)]
@@ -88,16 +92,18 @@ pub fn run() -> ExitCode {
         Command::Listen(listen) => quietly(listen.run()),
         Command::Openapi(openapi) => openapi.run(),
         Command::Migrate(migrate) => quietly(migrate.run()),
+        Command::Backup(backup) => quietly(backup.run()),
+        Command::Restore(restore) => quietly(restore.run()),
         Command::Doctor(doctor) => quietly(doctor.run()),
     };
     match done {
-        Ok(code) => code,
+        Ok(code) => {
+            telemetry::finish("");
+            code
+        }
         Err(e) => {
-            // stderr is the last resort: if it is closed, nobody can be told.
-            let _ = writeln!(std::io::stderr(), "error: {e:#}");
-            if let Some(fault) = e.downcast_ref::<Fault>() {
-                let _ = writeln!(std::io::stderr(), "help: {}", fault.help);
-            }
+            let help = e.downcast_ref::<Fault>().map(|fault| format!("help: {}\n", fault.help));
+            telemetry::finish(&format!("error: {e:#}\n{}", help.unwrap_or_default()));
             ExitCode::FAILURE
         }
     }

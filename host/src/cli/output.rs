@@ -1,4 +1,4 @@
-//! What commands write to stdout.
+//! Text that commands write: answers to stdout, notes to stderr.
 
 use std::io::Write;
 
@@ -11,6 +11,22 @@ pub fn answer(text: &str) -> Result<()> {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e).context("cannot write to stdout"),
         _ => Ok(()),
     }
+}
+
+/// A command line that can be pasted into a shell.
+pub fn command_line(program: &str, arguments: &[String]) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./:@,+%".contains(c);
+    let quoted = |word: &String| match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.clone(),
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    };
+    let words: Vec<String> = arguments.iter().map(quoted).collect();
+    format!("{program} {}", words.join(" "))
+}
+
+/// Writes a line to stderr. A terminal that was closed ends no command.
+pub fn note(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
 }
 
 /// Lines with columns as wide as their widest cell.
@@ -32,7 +48,13 @@ pub fn table(rows: &[Vec<String>]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::table;
+    use super::{command_line, table};
+
+    #[test]
+    fn words_of_a_command_line_are_quoted_where_a_shell_would_read_them() {
+        let words = ["--host=db.internal", "--file=it's here", ""].map(str::to_owned);
+        assert_eq!(command_line("pg_dump", &words), r"pg_dump --host=db.internal '--file=it'\''s here' ''");
+    }
 
     #[test]
     fn columns_line_up() {

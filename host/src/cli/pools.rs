@@ -29,6 +29,7 @@ impl PoolSettings {
             acquire_ms: wait_ms("acquire", self.acquire_timeout_ms, default.acquire_ms)?,
             lock_ms: wait_ms("lock", self.lock_timeout_ms, default.lock_ms)?,
             statement_ms: wait_ms("statement", self.statement_timeout_ms, default.statement_ms)?,
+            idle_ms: default.idle_ms,
         })
     }
 }

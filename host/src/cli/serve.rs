@@ -111,6 +111,10 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
         () = signals.end() => return Ok(()),
     };
     let StartedService { app, service, _watch } = started;
+    let exposed = store::exposed_files(&app.config);
+    if !exposed.is_empty() {
+        tracing::warn!("other users of this machine can read the database: run `{}`", store::chmod(&exposed));
+    }
 
     let (stop, stopping) = watch::channel(false);
     let mut working = in_background(&app, &stopping, "jobs", jobs::run);
@@ -123,7 +127,8 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
         // Nobody may want to know any more.
         let _ = ready.send(BoundService { app: app.clone(), service: service.clone() });
     }
-    let mut serving = tokio::spawn(listener.serve(service, app.metrics.clone(), stopping));
+    let serving = listener.serve(service, app.metrics.clone(), stopping);
+    let mut serving = tokio::spawn(app.claims.open().during(serving));
     tracing::info!(
         public_url = app.config.public_address(),
         connectors = app.runtime.list().len(),

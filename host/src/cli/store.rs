@@ -2,13 +2,16 @@
 
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use base::file_lock::FileLock;
 use storage::{Db, Options};
 
 use crate::app::config::Config;
+
+/// The folder of a data directory in which the files of a restore wait. While it is there, the restore has not come to its end.
+pub const RESTORE_FOLDER: &str = "restore.tmp";
 
 fn options(config: &Config) -> Options {
     Options { pools: config.database_pools.clone(), ..Options::of(config.database()) }
@@ -22,6 +25,17 @@ pub async fn open_or_make(config: &Config) -> Result<Db> {
 
 /// Opens the database that is there, with whatever schema it has.
 pub async fn open(config: &Config) -> Result<Db> {
+    ensure_exists(config)?;
+    Db::connect(&options(config)).await
+}
+
+/// The same to read it, without making or changing a file.
+pub async fn open_to_read(config: &Config) -> Result<Db> {
+    ensure_exists(config)?;
+    Db::connect(&Options { read_only: true, ..options(config) }).await
+}
+
+fn ensure_exists(config: &Config) -> Result<()> {
     if let Some(file) = config.sqlite_file() {
         ensure!(
             file.exists(),
@@ -29,15 +43,71 @@ pub async fn open(config: &Config) -> Result<Db> {
             file.display()
         );
     }
-    Db::connect(&options(config)).await
+    Ok(())
 }
 
-/// The data directory, made if it is missing; what is in it is for this user alone.
+/// The data directory, made if it is missing; what is in it is for this user alone. Fails where a restore into it was broken off: what is
+/// there is not whole.
 pub fn make_data_dir(config: &Config) -> Result<()> {
+    create_data_dir(&config.data_dir)?;
+    ensure!(
+        !config.data_dir.join(RESTORE_FOLDER).exists(),
+        "a restore into {} was broken off: run `switchboard restore` again",
+        config.data_dir.display()
+    );
+    Ok(())
+}
+
+/// Makes the directory if it is missing, for this user alone.
+pub fn create_data_dir(dir: &Path) -> Result<()> {
     use std::os::unix::fs::DirBuilderExt;
 
-    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&config.data_dir);
-    made.with_context(|| format!("cannot make the data directory {}", config.data_dir.display()))
+    ensure_plain(dir)?;
+    let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+    made.with_context(|| format!("cannot make the data directory {}", dir.display()))
+}
+
+/// Fails where the URL of a SQLite database in this folder would lead to another file.
+pub fn ensure_plain(folder: &Path) -> Result<()> {
+    ensure!(
+        !folder.as_os_str().as_encoded_bytes().contains(&b'?'),
+        "the directory {} has a ? in its name: name another one",
+        folder.display()
+    );
+    Ok(())
+}
+
+/// Bytes that are free where a file or a directory is, or is to be.
+pub fn free_bytes(path: &Path) -> Result<u64> {
+    let there = path.ancestors().find(|dir| dir.exists()).unwrap_or(Path::new("."));
+    let there = if there.as_os_str().is_empty() { Path::new(".") } else { there };
+    let stat = rustix::fs::statvfs(there)
+        .with_context(|| format!("cannot ask for the free space of {}", there.display()))?;
+    Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+}
+
+/// Files of the SQLite database that other users of this machine can read or write; none where their folder keeps them out.
+pub fn exposed_files(config: &Config) -> Vec<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = |path: &Path| path.metadata().map_or(0, |metadata| metadata.permissions().mode());
+    let Some(database) = config.sqlite_file() else { return Vec::new() };
+    let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if mode(folder.unwrap_or(Path::new("."))) & 0o011 == 0 {
+        return Vec::new();
+    }
+    let files = ["", "-wal", "-shm"].into_iter().map(|suffix| {
+        let mut name = database.clone().into_os_string();
+        name.push(suffix);
+        PathBuf::from(name)
+    });
+    files.filter(|file| mode(file) & 0o077 != 0).collect()
+}
+
+/// The command that keeps other users of this machine off these files.
+pub fn chmod(files: &[PathBuf]) -> String {
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    format!("chmod 600 {}", names.join(" "))
 }
 
 /// Keeps other servers off the same SQLite file for as long as it lives; the system ends it with the process, however that

@@ -1,11 +1,21 @@
-//! The log: lines on stderr, for people or as JSON for machines. Field names: `request_id`, `connection`, `connector`, `error`.
+//! The log: lines on stderr, for people or as JSON for machines. Field names: `request_id`, `connection`, `connector`, `error`. How they get
+//! there: `app::log_queue`.
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use serde::Deserialize;
 use tracing_subscriber::{EnvFilter, fmt};
+
+use crate::app::log_queue;
+
+/// Longest wait of a process that ends for the reader of its log.
+const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// The same of a panic, which may end the process.
+const PANIC_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// How log lines look.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, ValueEnum)]
@@ -24,7 +34,8 @@ pub fn start(format: Option<Format>, level: &str) -> Result<()> {
         .with_context(|| format!("log_level \"{level}\" must be error, warn, info, debug, trace or a list such as info,switchboard::sync=debug"))?;
     let terminal = std::io::stderr().is_terminal();
     let format = format.unwrap_or(if terminal { Format::Human } else { Format::Json });
-    let lines = fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let queue = log_queue::open(report_dropped).context("cannot start the log")?;
+    let lines = fmt().with_env_filter(filter).with_writer(queue);
     let started = match format {
         Format::Json => {
             lines.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init()
@@ -36,11 +47,67 @@ pub fn start(format: Option<Format>, level: &str) -> Result<()> {
     Ok(())
 }
 
+/// Writes what a process says last, after its log. A log that is not read does not keep the process from ending.
+pub fn finish(text: &str) {
+    match log_queue::of_process() {
+        Some(mut queue) => {
+            // The queue takes every line.
+            let _ = queue.write_all(text.as_bytes());
+            queue.wait_until_written(LAST_LINES_TIMEOUT);
+        }
+        // stderr is the last resort: if it is closed, nobody can be told.
+        None => drop(std::io::stderr().write_all(text.as_bytes())),
+    }
+}
+
+/// Logs that lines are missing, once the log can be written again.
+fn report_dropped(lines: u64) {
+    tracing::warn!(lines, "log lines were dropped: stderr could not be written, or was not read in time");
+}
+
 /// A panic is one line of the log like everything else.
 fn log_panics() {
     std::panic::set_hook(Box::new(|info| {
         let message = info.payload_as_str().unwrap_or("no message");
         let location = info.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(location, "panic: {message}");
+        if let Some(queue) = log_queue::of_process() {
+            queue.wait_until_written(PANIC_TIMEOUT);
+        }
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Command, Stdio};
+
+    use super::{Format, start};
+
+    /// Run by the test below, in a process whose stderr is closed.
+    #[test]
+    #[ignore = "a_panic_with_a_closed_log_ends_its_own_work_alone runs it"]
+    fn panics_with_a_closed_log() {
+        start(Some(Format::Json), "info").unwrap();
+        for _ in 0..3 {
+            let work = std::thread::spawn(|| assert!(std::env::args().count() == 0, "a fault"));
+            assert!(work.join().is_err());
+        }
+        println!("survived");
+    }
+
+    #[test]
+    fn a_panic_with_a_closed_log_ends_its_own_work_alone() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let mut again = Command::new(std::env::current_exe().unwrap());
+        again.args([
+            "cli::telemetry::tests::panics_with_a_closed_log",
+            "--exact",
+            "--ignored",
+            "--nocapture",
+        ]);
+        let output = again.stdin(Stdio::null()).stderr(writer).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && said.contains("survived"), "{:?}: {said}", output.status);
+    }
 }

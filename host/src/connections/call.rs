@@ -11,7 +11,11 @@ use serde::de::DeserializeOwned;
 use crate::app::App;
 use crate::app::usage::RequestKind;
 use crate::connections::call_target::CallTarget;
+use crate::connections::operator_values::OperatorValues;
 use crate::connections::throttle;
+
+/// The name in `extra` under which a connector reads the number of an attempt at a change (`Context::attempt` of the SDK).
+const ATTEMPT: &str = "attempt";
 
 /// Which operation.
 #[derive(Clone, Copy, Debug)]
@@ -26,9 +30,13 @@ pub struct Op {
 pub struct CallOptions {
     pub cursor: Option<String>,
     pub idempotency_key: Option<String>,
+    /// Attempts under this idempotency key that may have reached the provider before this one.
+    pub earlier_attempts: i64,
     pub request_id: String,
     /// Nobody waits for it: it goes behind calls that somebody waits for.
     pub background: bool,
+    /// It asks for records that a page lacks, which is lost without them: it is made also while the provider wants to be left alone.
+    pub completes_page: bool,
     /// Content that the arguments name.
     pub blobs: Blobs,
     /// Who wants to know how far the call gets.
@@ -43,6 +51,8 @@ pub struct Reply<T> {
     pub more: bool,
     /// Content that the body names.
     pub blobs: Blobs,
+    /// Requests that the provider failed: an answer that the connector made of them may lack something.
+    pub failed_requests: u32,
 }
 
 #[derive(Serialize)]
@@ -59,7 +69,10 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     args: &A,
     options: CallOptions,
 ) -> Result<Reply<R>, runtime::Error> {
-    let envelope = Envelope { connection: &target.wire, args };
+    let operator = OperatorValues::load(app, target.tenant, target.provider).await;
+    let operator = operator.map_err(|e| runtime::Error::new(runtime::Code::Host, format!("{e:#}")))?;
+    let wire = operator.apply(&target.wire);
+    let envelope = Envelope { connection: &wire, args };
     let body = serde_json::to_string(&envelope)
         .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
     let context = CallContext {
@@ -67,12 +80,16 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
         connection_id: target.connection_id.to_owned(),
         request_id: options.request_id,
         background: options.background,
-        settings: target.wire.settings.clone(),
+        settings: wire.settings.clone(),
         credentials: target.credentials.clone(),
+        origins: operator.origins,
+        limits: operator.limits,
         progress: options.progress,
         seed: None,
         timeout_ms: None,
     };
+    // Reads have no attempts.
+    let attempt = options.idempotency_key.as_ref().map(|_| options.earlier_attempts.saturating_add(1));
     let call = Call {
         connector: target.provider.to_owned(),
         surface: op.surface,
@@ -81,31 +98,41 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
         body,
         cursor: options.cursor,
         idempotency_key: options.idempotency_key,
-        extra: Vec::new(),
+        extra: attempt.map(|number| (ATTEMPT.to_owned(), number.to_string())).into_iter().collect(),
         blobs: options.blobs,
         context,
     };
-    if let Some(e) = throttle::refusal_of(app, target).await {
+    if !options.completes_page
+        && let Some(e) = throttle::refusal_of(app, target, op.surface).await
+    {
         return Err(e);
     }
+    let is_repeatable = op.verb != Verb::Mutate;
     let outcome = match (app.runtime.call(call).await, &target.renewed) {
         (Err(e), Some(renewed)) if e.code == runtime::Code::AuthExpired => Err(renewed.refused(e).await),
         (outcome, _) => outcome,
     };
-    throttle::note(app, target, &outcome).await;
+    let outcome = outcome.map_err(|e| throttle::held_by_limits(app, e, is_repeatable));
+    throttle::note_outcome(app, target, &outcome).await;
     count(app, target, op, &outcome);
     let response = outcome.inspect_err(|e| report(target, op, e))?;
     let parsed =
         app.compute.run(&target.tenant.application_id, response.body.len(), || response.parse()).await;
     let body = parsed.inspect_err(|e| report(target, op, e))?;
-    Ok(Reply { body, cursor: response.cursor, more: response.more, blobs: response.blobs })
+    Ok(Reply {
+        body,
+        cursor: response.cursor,
+        more: response.more,
+        blobs: response.blobs,
+        failed_requests: response.stats.failed_requests,
+    })
 }
 
 /// What was asked of the provider, and whether it asked to slow down.
 fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, runtime::Error>) {
     let (stats, is_limited) = match outcome {
         Ok(answer) => (&answer.stats, false),
-        Err(e) => (&e.stats, e.code == runtime::Code::RateLimited),
+        Err(e) => (&e.stats, e.code == runtime::Code::RateLimited && !throttle::is_held(e)),
     };
     let kind = |outcome| RequestKind::at(app.now(), op.surface.as_str(), outcome);
     if stats.http_requests > 0 {
@@ -116,8 +143,11 @@ fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, ru
     }
 }
 
-/// For the connector's author and the operator; the API's user gets `Error::message` only.
+/// For the connector's author and the operator; the API's user gets `Error::message` only. A call that is held back is nobody's fault.
 fn report(target: &CallTarget<'_>, op: Op, e: &runtime::Error) {
+    if throttle::is_held(e) {
+        return;
+    }
     let lines: Vec<String> = e.author.log.iter().map(|l| format!("{l:?}")).collect();
     let frames: Vec<String> = e.author.frames.iter().map(ToString::to_string).collect();
     tracing::warn!(

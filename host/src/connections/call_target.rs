@@ -6,7 +6,9 @@ use base::error::Result;
 use base::tenant::Tenant;
 use model::wire::Connection as WireConnection;
 use runtime::Credentials;
+use serde_json::Value;
 use storage::connections::Connection;
+use url::Url;
 
 use crate::app::App;
 use crate::connections::credentials::{self, StaticCredentials};
@@ -50,4 +52,17 @@ impl<'a> CallTarget<'a> {
             renewed,
         })
     }
+}
+
+/// The server that a connection's user named, as `host:port`; for a provider that is the same for all its name.
+pub fn server_of(connection: &Connection) -> String {
+    let settings = &connection.settings;
+    if let Some(server) = settings.get("imap").and_then(Value::as_object) {
+        let host = server.get("host").and_then(Value::as_str).unwrap_or_default();
+        let port = server.get("port").and_then(Value::as_u64).unwrap_or_default();
+        return format!("{}:{port}", host.to_lowercase());
+    }
+    let url = settings.get("serverUrl").and_then(Value::as_str).and_then(|url| Url::parse(url).ok());
+    let named = url.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
+    named.map_or_else(|| connection.provider.clone(), |(host, port)| format!("{host}:{port}"))
 }

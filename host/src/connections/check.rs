@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::connections::credentials::{GivenCredentials, StaticCredentials};
+use crate::connections::operator_values::OperatorValues;
 use crate::connections::settings::{FORMERLY, discovered, remember};
 use crate::connections::{account, call, refusal};
 
@@ -31,12 +32,15 @@ pub struct CheckedAccount {
 pub async fn run(
     app: &App,
     tenant: &Tenant,
-    (connector, id): (&Arc<Loaded>, &str),
+    connector: &Loaded,
+    id: &str,
     settings: &Map<String, Value>,
     given: &GivenCredentials,
 ) -> Result<CheckedAccount> {
     let manifest = &*connector.manifest;
     let mut settings = settings.clone();
+    // What is found has to belong to the servers that are asked.
+    OperatorValues::load(app, tenant, &manifest.name).await?.put_into(&mut settings);
     if !connector.surfaces.contains(&Surface::Lifecycle) {
         let external_account_id = given.username.clone().unwrap_or_else(|| id.to_owned());
         let account = Account { external_account_id, surfaces: surfaces(connector), ..Account::default() };

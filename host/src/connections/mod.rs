@@ -9,6 +9,7 @@ pub mod check;
 pub mod credentials;
 pub mod new_tokens;
 pub mod oauth;
+pub mod operator_values;
 pub mod provider_call;
 pub mod refresh;
 pub mod refresh_job;
@@ -26,6 +27,7 @@ pub mod view;
 pub mod watch_calls;
 pub mod watch_expiry;
 pub mod watch_reach;
+pub mod write_context;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -46,6 +48,7 @@ use crate::app::event_log::{self, NewLogEntry};
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::check::CheckedAccount;
 use crate::connections::credentials::GivenCredentials;
+use crate::connections::operator_values::OperatorValues;
 use crate::connections::settings::connector;
 
 /// Body of `POST /v1/connections`.
@@ -83,6 +86,15 @@ pub async fn find(app: &App, tenant: &Tenant, id: &str) -> Result<Connection> {
     table::find(app.db.resources(), tenant, id).await?.ok_or_else(|| not_found("connection"))
 }
 
+/// The same, and the last sequence of the application's log.
+pub async fn find_with_sequence(app: &App, tenant: &Tenant, id: &str) -> Result<(Connection, i64)> {
+    if !base::ids::is_plausible(id) {
+        return Err(not_found("connection"));
+    }
+    let found = table::find_with_sequence(app.db.resources(), tenant, id).await?;
+    found.ok_or_else(|| not_found("connection"))
+}
+
 /// The live connections of the tenant among these ids, by their ids.
 pub async fn find_all(app: &App, tenant: &Tenant, ids: &[String]) -> Result<HashMap<String, Connection>> {
     let plausible: Vec<String> = ids.iter().filter(|id| base::ids::is_plausible(id)).cloned().collect();
@@ -114,7 +126,7 @@ pub fn granted(connection: &Connection, scope: &str) -> Result<()> {
 pub async fn create(
     app: &App,
     tenant: &Tenant,
-    new: NewConnection,
+    mut new: NewConnection,
     warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
@@ -122,16 +134,15 @@ pub async fn create(
     check_scopes(&new.scopes)?;
     base::input::metadata::check("metadata", &new.metadata)?;
     base::input::metadata::check("tags", &new.tags)?;
-    let mut given = new.credentials;
-    let mut settings_given = new.settings;
-    given.take_servers(&connector, &mut settings_given)?;
-    let settings = settings::checked(app, &connector, settings_given)?;
-    given.check(&connector)?;
+    new.credentials.take_servers(&connector, &mut new.settings)?;
+    operator_values::refuse_given(&connector, &new.settings)?;
+    OperatorValues::load(app, tenant, &new.provider).await?.put_into(&mut new.settings);
+    let settings = settings::checked(app, &connector, std::mem::take(&mut new.settings))?;
+    new.credentials.check(&connector)?;
     settings::refuse_exposed(app, tenant, &connector, &settings).await?;
     let id = app.new_id(Kind::Connection);
-    let checked = check::run(app, tenant, (&connector, &id), &settings, &given).await?;
-    let connection = assembled(app, tenant, id, &connector, (new.scopes, new.display_name), &given, checked)?;
-    let connection = Connection { tags: new.tags, metadata: new.metadata, ..connection };
+    let checked = check::run(app, tenant, &connector, &id, &settings, &new.credentials).await?;
+    let connection = assembled(app, tenant, id, &connector, new, checked)?;
     save_new(app, connection, warnings, attempt).await
 }
 
@@ -150,13 +161,13 @@ fn check_scopes(scopes: &[String]) -> Result<()> {
     }
 }
 
+/// The row of a connection whose account was looked at; of the settings those that were found count.
 fn assembled(
     app: &App,
     tenant: &Tenant,
     id: String,
     connector: &Loaded,
-    asked: (Vec<String>, Option<String>),
-    given: &GivenCredentials,
+    new: NewConnection,
     CheckedAccount { account, settings }: CheckedAccount,
 ) -> Result<Connection> {
     let now = app.now();
@@ -166,7 +177,7 @@ fn assembled(
         false => account.surfaces.iter().filter(|s| has.contains(s)).cloned().collect(),
     };
     let of_surface = |s: &&String| surfaces.iter().any(|f| s.split('.').next() == Some(f.as_str()));
-    let granted_scopes: Vec<String> = asked.0.iter().filter(of_surface).cloned().collect();
+    let granted_scopes: Vec<String> = new.scopes.iter().filter(of_surface).cloned().collect();
     let mut addresses: Vec<String> =
         account.email.iter().chain(&account.aliases).map(|a| a.to_lowercase()).collect();
     addresses.dedup();
@@ -178,25 +189,25 @@ fn assembled(
         status: "active".into(),
         status_reason: None,
         status_changed_at: now,
-        display_name: asked.1.or(account.display_name),
+        display_name: new.display_name.or(account.display_name),
         email: account.email.map(|e| e.to_lowercase()),
         external_account_id: account.external_account_id,
-        username: given.username.clone(),
+        username: new.credentials.username.clone(),
         addresses,
         surfaces,
-        requested_scopes: asked.0,
+        requested_scopes: new.scopes,
         granted_scopes,
         provider_scopes: account.provider_scopes,
         time_zone: account.time_zone,
         settings,
-        credentials: app.keyring.seal(&place, serde_json::to_string(given)?.as_bytes())?,
+        credentials: app.keyring.seal(&place, serde_json::to_string(&new.credentials)?.as_bytes())?,
         credentials_version: 1,
-        token_expires_at: given.expires_at.map(Instant::as_millis),
+        token_expires_at: new.credentials.expires_at.map(Instant::as_millis),
         last_refresh_at: Some(now),
         last_refresh_error: None,
         failing_since: None,
-        tags: BTreeMap::new(),
-        metadata: BTreeMap::new(),
+        tags: new.tags,
+        metadata: new.metadata,
         etag: String::new(),
         created_at: now,
         updated_at: now,

@@ -106,7 +106,12 @@ fn unresolved(row: &Connection, e: &Error) -> TokenFailure {
     let passes = matches!(
         e.code(),
         None | Some(
-            Code::ProviderUnavailable | Code::ProviderTimeout | Code::ProviderRateLimited | Code::Overloaded
+            Code::ProviderUnavailable
+                | Code::ProviderTimeout
+                | Code::ProviderRateLimited
+                | Code::Overloaded
+                | Code::DatabaseUnavailable
+                | Code::StorageFull
         )
     );
     TokenFailure::new(if passes { ErrorClass::Retry } else { ErrorClass::Operator }, false)
@@ -190,8 +195,7 @@ async fn write(
                 let Some(lock) = ConnectionLock::take(tx, &row.tenant, &row.id).await? else {
                     // The account was disconnected: nobody needs these.
                     if let Some(grant) = &grant {
-                        revocation::enqueue(tx, &app, (&row.tenant, &row.provider), grant, &new.given)
-                            .await?;
+                        revocation::enqueue(tx, &app, &row.tenant, &row.provider, grant, &new.given).await?;
                     }
                     return Ok(false);
                 };

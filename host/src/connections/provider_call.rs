@@ -1,14 +1,18 @@
-//! Calls of a provider for a request: fetch, mutate, and what a failed call does to the connection.
+//! Calls of a provider for a request: fetch, change, and what a failed call does to the connection.
 
-use base::error::{Error, Result};
-use runtime::{self, Surface, Verb};
+use base::error::{Code, Error, Result};
+use model::wire::{Mutated, Source};
+use runtime::{self, Blobs, Surface, Verb};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use storage::connections::Connection;
 
 use crate::app::App;
-use crate::app::stored_response::IdempotentAttempt;
 use crate::connections::call::{self, CallOptions, Op, Reply};
 use crate::connections::call_target::CallTarget;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::connections::{self, refusal};
 
 /// Asks the provider, on behalf of somebody who waits.
@@ -16,53 +20,125 @@ pub async fn fetch<A, R>(
     app: &App,
     connection: &Connection,
     asker: &RequestContext,
-    (surface, op): (Surface, &'static str),
+    surface: Surface,
+    op: &'static str,
     args: &A,
 ) -> Result<R>
 where
-    A: serde::Serialize + Sync,
-    R: serde::de::DeserializeOwned + Send,
+    A: Serialize + Sync,
+    R: DeserializeOwned + Send,
 {
     let op = Op { surface, verb: Verb::Fetch, name: op };
     let options = CallOptions { request_id: asker.request_id.clone(), ..CallOptions::default() };
+    Ok(run(app, connection, op, args, options).await?.body)
+}
+
+/// The answer of one call, with its cursor and its content. Notes on the connection how the call went.
+pub async fn run<A, R>(
+    app: &App,
+    connection: &Connection,
+    op: Op,
+    args: &A,
+    options: CallOptions,
+) -> Result<Reply<R>>
+where
+    A: Serialize + Sync,
+    R: DeserializeOwned + Send,
+{
     let target = CallTarget::of(app, connection)?;
     let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
     match reply {
         Ok(reply) => {
             connections::state::note(app, connection, Ok(())).await;
-            Ok(reply.body)
+            Ok(reply)
         }
         Err(e) => Err(failed(app, connection, &e).await),
     }
 }
 
+/// A change that a provider is asked for.
+pub struct ProviderChange<'c, A> {
+    pub surface: Surface,
+    /// The connector's operation.
+    pub op: &'static str,
+    pub args: &'c A,
+    /// Content that the arguments name.
+    pub blobs: Blobs,
+}
+
+impl<'c, A> ProviderChange<'c, A> {
+    pub fn new(surface: Surface, op: &'static str, args: &'c A) -> Self {
+        ProviderChange { surface, op, args, blobs: Blobs::default() }
+    }
+
+    /// The same with content that the arguments name.
+    pub fn with_blobs(self, blobs: Blobs) -> Self {
+        ProviderChange { blobs, ..self }
+    }
+}
+
+/// A write that the provider has done.
+#[derive(Debug)]
+pub struct ProviderWrite {
+    pub mutated: Mutated,
+    /// The log's last sequence before the provider was asked: what was stored since may be newer than the provider's answer.
+    pub as_of: i64,
+}
+
+impl ProviderWrite {
+    /// The write of which the provider had nothing to do.
+    pub fn nothing() -> ProviderWrite {
+        ProviderWrite { mutated: Mutated::default(), as_of: i64::MAX }
+    }
+
+    /// The deletion of one source.
+    pub fn gone(source_id: &str, as_of: i64) -> ProviderWrite {
+        ProviderWrite { mutated: Mutated { sources: vec![gone(source_id)], ..Mutated::default() }, as_of }
+    }
+
+    /// The provider's warnings, for the response.
+    pub fn take_warnings(&mut self) -> Result<Vec<Value>> {
+        let warnings = std::mem::take(&mut self.mutated.warnings).into_iter().map(serde_json::to_value);
+        Ok(warnings.collect::<Result<_, _>>()?)
+    }
+}
+
+/// The answer of a connector about a source that is no longer there.
+pub fn gone(source_id: &str) -> Source {
+    Source { external_id: source_id.to_owned(), deleted: true, ..Source::default() }
+}
+
 /// Changes something at the provider.
-pub async fn mutate<A, R>(
-    app: &App,
-    connection: &Connection,
-    asker: &RequestContext,
-    attempt: &IdempotentAttempt,
-    (surface, op): (Surface, &'static str),
-    args: &A,
-) -> Result<R>
-where
-    A: serde::Serialize + Sync,
-    R: serde::de::DeserializeOwned + Send,
-{
+pub async fn call_provider<A: Serialize + Sync>(
+    cx: &WriteContext,
+    account: &WriteAccount,
+    change: ProviderChange<'_, A>,
+) -> Result<ProviderWrite> {
+    let ProviderChange { surface, op, args, blobs } = change;
     let op = Op { surface, verb: Verb::Mutate, name: op };
     let options = CallOptions {
-        request_id: asker.request_id.clone(),
-        idempotency_key: Some(attempt.connector_key.clone()),
+        request_id: cx.request.request_id.clone(),
+        idempotency_key: Some(cx.attempt.connector_key.clone()),
+        // How often an earlier attempt was repeated is stored nowhere.
+        earlier_attempts: i64::from(cx.attempt.resumed),
+        blobs,
         ..CallOptions::default()
     };
-    let target = CallTarget::of(app, connection)?;
-    let reply: Result<Reply<R>, runtime::Error> = call::run(app, &target, op, args, options).await;
-    match reply {
-        Ok(reply) => {
-            connections::state::note(app, connection, Ok(())).await;
-            Ok(reply.body)
-        }
-        Err(e) => Err(failed(app, connection, &e).await),
+    cx.attempt.note_call();
+    let reply = run(&cx.app, &account.connection, op, args, options).await?;
+    Ok(ProviderWrite { mutated: reply.body, as_of: account.as_of })
+}
+
+/// Deletes a source at the provider. Where somebody else deleted it first, that is what was asked for.
+pub async fn call_deletion<A: Serialize + Sync>(
+    cx: &WriteContext,
+    account: &WriteAccount,
+    change: ProviderChange<'_, A>,
+    source_id: &str,
+) -> Result<ProviderWrite> {
+    match call_provider(cx, account, change).await {
+        Err(e) if e.code() == Some(Code::NotFound) => Ok(ProviderWrite::gone(source_id, account.as_of)),
+        written => written,
     }
 }
 

@@ -32,7 +32,7 @@ pub async fn refresh(
     let connector = connector(app, &connection.provider)?;
     let given = renewed(app, &connection).await?;
     let settings = settings_of(app, &connection);
-    match check::run(app, &connection.tenant, (&connector, &connection.id), &settings, &given).await {
+    match check::run(app, &connection.tenant, &connector, &connection.id, &settings, &given).await {
         Ok(checked) => refreshed(app, &connection, &connector, checked, attempt).await,
         Err(Error::Refused(r)) if matches!(r.code, Code::ProviderRejected | Code::ReauthRequired) => {
             state::mark_reauth_required(app, &connection, &r).await?;
@@ -99,7 +99,7 @@ async fn refreshed(
             sync_states::forget_attempts(tx, &fresh.id).await?;
             let states = sync_states::of_connection(&mut *tx, &fresh.id).await?;
             let body = view::json(&app, &fresh, &states).to_string();
-            let answer = StoredResponse::ok(body.clone()).etag(&fresh.etag);
+            let answer = StoredResponse::ok(body.clone()).warned(&[]).etag(&fresh.etag);
             let note = NewLogEntry::of_connection(&fresh, change, Some(body));
             event_log::append(tx, &app, &fresh.tenant, vec![note]).await?;
             job_claims::evict_of_connection(tx, &lock, app.now()).await?;

@@ -53,7 +53,8 @@ fn unsupported_field(e: &runtime::Error) -> Option<String> {
     Some(detail.get("field")?.as_str()?.to_owned())
 }
 
-/// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown.
+/// A failure's detail can name a code of the public catalogue: who cannot answer an invitation, which zone is unknown, why the provider does
+/// not allow it.
 fn named(e: &runtime::Error) -> Option<Code> {
     [
         Code::NotAnAttendee,
@@ -62,6 +63,8 @@ fn named(e: &runtime::Error) -> Option<Code> {
         Code::InvalidRecurrence,
         Code::NotEmpty,
         Code::InvalidState,
+        Code::ScopeNotGranted,
+        Code::AdminBlocked,
     ]
     .into_iter()
     .find(|code| e.author.detail.contains(code.as_str()))
@@ -78,16 +81,42 @@ pub fn of_check(provider: &str, e: &runtime::Error) -> Error {
         (Cause::AuthExpired, Error::Refused(r)) if e.author.detail.contains("\"leg\"") => {
             Refusal { code: Code::ProviderRejected, ..*r }.param("credentials").into()
         }
-        (Cause::AuthExpired | Cause::Forbidden, Error::Refused(r)) => {
-            let message = "the provider refuses these credentials";
-            Refusal { code: Code::ProviderRejected, message: message.into(), ..*r }
-                .param("credentials")
-                .into()
+        (Cause::AuthExpired, Error::Refused(r)) => {
+            let message = "the provider refuses these credentials".to_owned();
+            Refusal { code: Code::ProviderRejected, message, ..*r }.param("credentials").into()
+        }
+        // Credentials that are good, and yet do not suffice: the connector says what is missing. Its sentence was cut, and made harmless, where
+        // it came in.
+        (Cause::Forbidden, Error::Refused(r)) => {
+            let message = format!("the provider refuses these credentials: {}", r.message);
+            Refusal { code: Code::ProviderRejected, message, ..*r }.param("credentials").into()
         }
         (Cause::NotFound, Error::Refused(r)) => {
             let message = format!("the provider has no such account or service there: {}", r.message);
             Refusal { code: Code::ProviderRejected, message, ..*r }.param("settings").into()
         }
         (_, error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_that_do_not_suffice_are_refused_with_the_reason() {
+        let failure = |code| runtime::Error {
+            message: "the API is not enabled".to_owned(),
+            provider_status: Some(403),
+            ..runtime::Error::new(code, "")
+        };
+        for (code, message) in [
+            (Cause::Forbidden, "the provider refuses these credentials: the API is not enabled"),
+            (Cause::AuthExpired, "the provider refuses these credentials"),
+        ] {
+            let Error::Refused(refusal) = of_check("p", &failure(code)) else { panic!("{code:?}") };
+            assert_eq!((refusal.code, refusal.message.as_str()), (Code::ProviderRejected, message));
+            assert_eq!(refusal.param.as_deref(), Some("credentials"));
+        }
     }
 }

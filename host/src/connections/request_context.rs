@@ -1,5 +1,6 @@
 //! `RequestContext`: by whose rights a request acts, and which connections and items it may see.
 
+use std::collections::HashMap;
 use std::slice;
 use std::sync::Arc;
 
@@ -120,6 +121,20 @@ impl RequestContext {
         self.usable_for(connections::find(app, &self.tenant, id).await?, scope)
     }
 
+    /// The same, and the last sequence of the application's log.
+    pub async fn connection_with_sequence(
+        &self,
+        app: &App,
+        id: &str,
+        scope: &str,
+    ) -> Result<(Connection, i64)> {
+        if !self.may_use(id) {
+            return Err(not_found("connection"));
+        }
+        let (connection, sequence) = connections::find_with_sequence(app, &self.tenant, id).await?;
+        Ok((self.usable_for(connection, scope)?, sequence))
+    }
+
     /// Each connection of a list of different ids, as `connection` finds it, with one statement for all of them.
     ///
     /// # Errors
@@ -147,6 +162,29 @@ impl RequestContext {
         self.ensure_scope(kind.read_scope())?;
         let found = items::find(app.db.resources(), &self.tenant, kind.as_str(), id).await?;
         found.filter(|item| self.may_use(&item.connection_id)).ok_or_else(|| not_found(what))
+    }
+
+    /// The stored items of a kind that the request may read among these ids, by their ids, with one statement for all of them.
+    pub async fn items(
+        &self,
+        app: &App,
+        kind: ResourceKind,
+        ids: &[String],
+    ) -> Result<HashMap<String, Item>> {
+        self.ensure_scope(kind.read_scope())?;
+        let plausible: Vec<&str> =
+            ids.iter().map(String::as_str).filter(|id| ids::is_plausible(id)).collect();
+        if plausible.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let found = items::find_all(app.db.resources(), &self.tenant, &plausible).await?;
+        let readable = found.into_iter().filter(|item| self.is_readable(item, kind));
+        Ok(readable.map(|item| (item.id.clone(), item)).collect())
+    }
+
+    /// Whether a stored item is of this kind and of a connection that the request may use.
+    pub fn is_readable(&self, item: &Item, kind: ResourceKind) -> bool {
+        item.kind == kind.as_str() && self.may_use(&item.connection_id)
     }
 
     /// The connection, if the request holds the scope, and the account can be used now and granted the scope.

@@ -54,7 +54,8 @@ pub async fn of(tx: &mut Tx, app: &App, lock: &ConnectionLock) -> Result<Option<
 pub async fn enqueue(
     tx: &mut Tx,
     app: &App,
-    (tenant, provider): (&Tenant, &str),
+    tenant: &Tenant,
+    provider: &str,
     grant: &Grant,
     given: &GivenCredentials,
 ) -> Result<()> {

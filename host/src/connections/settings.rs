@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use base::error::{Code, Result, invalid};
+use base::error::{Code, Result, invalid, refuse};
 use base::tenant::Tenant;
 use runtime::{DISCOVERED, Loaded, Manifest, Setting, check_origins};
 use serde_json::{Map, Value, json};
@@ -39,6 +39,13 @@ pub fn checked(app: &App, connector: &Loaded, mut given: Map<String, Value>) -> 
                     field,
                     "a setting may have at most 2048 characters",
                 ));
+            }
+            None if setting.required && setting.operator => {
+                let message = format!(
+                    "{} cannot be used until the operator gives the setting {}: {}",
+                    connector.manifest.title, setting.name, setting.description
+                );
+                return Err(refuse(Code::ProviderNotRegistered, message));
             }
             None if setting.required => {
                 let is_server = connector.manifest.servers_from_settings.contains(&setting.name);

@@ -1,7 +1,7 @@
 //! A connection as the API prints it.
 
 use model::Instant;
-use runtime::DISCOVERED;
+use runtime::{DISCOVERED, Manifest};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use storage::connections::Connection;
@@ -40,7 +40,7 @@ fn at(ms: Option<i64>) -> Value {
 pub fn json(app: &App, c: &Connection, states: &[SyncState]) -> Value {
     let missing: Vec<&String> = c.requested_scopes.iter().filter(|s| !c.granted_scopes.contains(s)).collect();
     let error = c.last_refresh_error.as_deref().and_then(|e| serde_json::from_str::<Value>(e).ok());
-    let server = c.settings.get("serverUrl").cloned();
+    let server = c.settings.get("serverUrl").filter(|_| is_server_shown(app, &c.provider));
     let settings = server.map_or(json!({}), |url| json!({ "serverUrl": url }));
     json!({
         "id": c.id,
@@ -70,6 +70,14 @@ pub fn json(app: &App, c: &Connection, states: &[SyncState]) -> Value {
         "updatedAt": Instant::from_millis(c.updated_at),
         "etag": c.etag,
     })
+}
+
+/// Whether a provider's `serverUrl` is the user's. What the operator gave may be the address of an inner network. Whose it is nobody knows
+/// while the connector is not installed.
+fn is_server_shown(app: &App, provider: &str) -> bool {
+    let is_operators =
+        |manifest: &Manifest| manifest.settings.iter().any(|s| s.operator && s.name == "serverUrl");
+    app.runtime.find(provider).is_some_and(|connector| !is_operators(&connector.manifest))
 }
 
 /// One line per surface: the worst state of its collections, and how far the slowest lags behind.

@@ -26,20 +26,20 @@ pub fn has_watch(connector: &Loaded) -> bool {
 /// Starts a watch. The provider may post to `args.address` before this returns. A repeated start needs a new `args.channel`.
 pub async fn start(app: &App, target: &CallTarget<'_>, args: &WatchStart) -> Result<Watching, Error> {
     let key = format!("{}:start", args.channel);
-    checked(mutate(app, target, ("watch.start", key), args).await?)
+    checked(mutate(app, target, "watch.start", key, args).await?)
 }
 
 /// Prolongs a watch. Failure `Code::Unsupported`: the provider cannot; another one has to be started. Failure `Code::NotFound`: the provider
 /// does not know the watch any more.
 pub async fn renew(app: &App, target: &CallTarget<'_>, args: &WatchRenew) -> Result<Watching, Error> {
     let key = format!("{}:renew:{}", args.channel, args.wanted_until);
-    checked(mutate(app, target, ("watch.renew", key), args).await?)
+    checked(mutate(app, target, "watch.renew", key, args).await?)
 }
 
 /// Ends a watch. One that the provider does not know, or whose connector cannot stop it, counts as ended.
 pub async fn stop(app: &App, target: &CallTarget<'_>, args: &WatchStop) -> Result<(), Error> {
     let key = format!("{}:stop", args.channel);
-    let stopped: Result<IgnoredAny, Error> = mutate(app, target, ("watch.stop", key), args).await;
+    let stopped: Result<IgnoredAny, Error> = mutate(app, target, "watch.stop", key, args).await;
     match stopped {
         Err(e) if !matches!(e.code, Code::NotFound | Code::Unsupported) => Err(e),
         Ok(_) | Err(_) => Ok(()),
@@ -50,7 +50,8 @@ pub async fn stop(app: &App, target: &CallTarget<'_>, args: &WatchStop) -> Resul
 async fn mutate<A: Serialize + Sync, R: DeserializeOwned + Send>(
     app: &App,
     target: &CallTarget<'_>,
-    (name, idempotency_key): (&'static str, String),
+    name: &'static str,
+    idempotency_key: String,
     args: &A,
 ) -> Result<R, Error> {
     let op = Op { surface: Surface::Watch, verb: Verb::Mutate, name };

@@ -1,27 +1,44 @@
-//! Which providers can notify this service, and where.
+//! Addresses for the notifications of providers: which providers can notify this service of what, and where.
 
 use std::sync::Arc;
 
-use runtime::Loaded;
+use runtime::{Loaded, Push};
 
 use crate::app::App;
 use crate::connections::watch_calls;
 
-/// The connector of a provider whose notifications this service can read: it exports `watch`, and its manifest has `[push]`.
-pub fn connector(app: &App, provider: &str) -> Option<Arc<Loaded>> {
-    let connector = app.runtime.find(provider)?;
-    (watch_calls::has_watch(&connector) && connector.manifest.push.is_some()).then_some(connector)
+/// The connector of a provider, where it can start watches.
+fn connector(app: &App, provider: &str) -> Option<Arc<Loaded>> {
+    app.runtime.find(provider).filter(|connector| watch_calls::has_watch(connector))
 }
 
-/// The address that the provider is given. None: without a public address that begins with https no provider posts anything.
-pub fn address(app: &App, provider: &str) -> Option<String> {
+/// How notifications of a surface's watches are read. None: the provider posts none.
+pub fn push_of(app: &App, provider: &str, surface: &str) -> Option<Push> {
+    connector(app, provider)?.manifest.push_of(surface).cloned()
+}
+
+/// How notifications are read that come to the address with this name at its end; none: to the one without.
+pub fn push_named(app: &App, provider: &str, name: Option<&str>) -> Option<Push> {
+    connector(app, provider)?.manifest.push_named(name).cloned()
+}
+
+/// The address that the provider is given for watches of a surface. None: it posts no notifications of them, or this service has no public
+/// address that begins with https, without which no provider posts anything.
+pub fn address(app: &App, provider: &str, surface: &str) -> Option<String> {
+    address_of(app, provider, connector(app, provider)?.manifest.push_of(surface)?)
+}
+
+/// The address of one kind of notifications; none as of `address`.
+pub fn address_of(app: &App, provider: &str, push: &Push) -> Option<String> {
     let url = app.config.public_address();
     let is_https = url.get(..8).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https://"));
     let is_public = app.config.public_url.is_some() && is_https;
-    (is_public || app.config.push_over_http).then(|| format!("{url}/v1/providers/{provider}/notifications"))
+    let name = push.name.as_ref().map_or_else(String::new, |name| format!("/{name}"));
+    (is_public || app.config.push_over_http)
+        .then(|| format!("{url}/v1/providers/{provider}/notifications{name}"))
 }
 
-/// Whether this service can ask a provider to notify it.
-pub fn can_watch(app: &App, provider: &str) -> bool {
-    address(app, provider).is_some() && connector(app, provider).is_some()
+/// Whether this service can ask a provider to notify it of changes of a surface.
+pub fn can_watch(app: &App, provider: &str, surface: &str) -> bool {
+    address(app, provider, surface).is_some()
 }

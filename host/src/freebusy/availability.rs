@@ -285,7 +285,7 @@ fn periods(query: &AvailabilityQuery) -> Result<Intervals> {
             }
             let of = |(i, p): (usize, &model::calendar_query::Period)| {
                 let (start, end) = (format!("queryPeriods[{i}].start"), format!("queryPeriods[{i}].end"));
-                range((&start, p.start), (&end, p.end))
+                range([&start, &end], p.start, p.end)
             };
             query.query_periods.iter().enumerate().map(of).collect::<Result<_>>()?
         }
@@ -293,7 +293,7 @@ fn periods(query: &AvailabilityQuery) -> Result<Intervals> {
             let message = "send either start and end, or queryPeriods";
             return Err(invalid(Code::ConflictingFields, "queryPeriods", message));
         }
-        (Some(start), Some(end)) => Intervals::from(range(("start", start), ("end", end))?),
+        (Some(start), Some(end)) => Intervals::from(range(["start", "end"], start, end)?),
         (None, Some(_)) => return Err(missing("start".into())),
         (Some(_), None) => return Err(missing("end".into())),
     };

@@ -76,24 +76,18 @@ fn attends(event: &Event, response: Option<ResponseStatus>, is_owned: bool) -> b
 
 /// From first to last instant of an event.
 pub fn span_of(event: &Event, zone: &Zone) -> Interval {
-    let days = (event.start_date.as_deref(), event.end_date.as_deref());
-    span(event.all_day, (event.start, event.end), days, zone)
+    let stored = Interval::new(event.start.as_millis(), event.end.as_millis());
+    span(event.all_day, stored, [event.start_date.as_deref(), event.end_date.as_deref()], zone)
 }
 
-/// From first to last instant. All-day events block the days of the zone, however long those are.
-pub fn span(
-    all_day: bool,
-    (start, end): (Instant, Instant),
-    days: (Option<&str>, Option<&str>),
-    zone: &Zone,
-) -> Interval {
-    let stored = Interval::new(start.as_millis(), end.as_millis());
+/// From first to last instant. All-day events block the `days` of the zone, however long those are.
+pub fn span(all_day: bool, stored: Interval, days: [Option<&str>; 2], zone: &Zone) -> Interval {
     if !all_day {
         return stored;
     }
     let midnight = |date: Option<&str>| date?.parse::<Date>().ok().and_then(|d| zone.instant_ms(d, 0));
-    match (midnight(days.0), midnight(days.1)) {
-        (Some(start), Some(end)) => Interval::new(start, end),
+    match days.map(midnight) {
+        [Some(start), Some(end)] => Interval::new(start, end),
         _ => stored,
     }
 }

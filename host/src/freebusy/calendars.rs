@@ -40,7 +40,7 @@ pub enum PreloadedConnection {
 }
 
 /// Opens a connection of which nothing is known.
-pub async fn open(app: &App, asker: &RequestContext, (connection_id, scope): (&str, &str)) -> Result<Opened> {
+pub async fn open(app: &App, asker: &RequestContext, connection_id: &str, scope: &str) -> Result<Opened> {
     let connection = asker.connection(app, connection_id, scope).await?;
     open_found(app, asker, connection).await
 }
@@ -63,7 +63,8 @@ pub async fn open_found(app: &App, asker: &RequestContext, connection: Connectio
 pub async fn open_together(
     app: &App,
     asker: &RequestContext,
-    (connection_ids, scope): (&[String], &str),
+    connection_ids: &[String],
+    scope: &str,
 ) -> Result<HashMap<String, PreloadedConnection>> {
     let mut known = HashMap::new();
     let mut looks = Vec::new();

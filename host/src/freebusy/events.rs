@@ -32,12 +32,13 @@ pub async fn busy_between(
     app: &App,
     asker: &RequestContext,
     calendar: &Item,
-    (question, rules): (&BusyQuery, &Rules),
-    range: (i64, i64),
+    question: &BusyQuery,
+    rules: &Rules,
+    range: Interval,
 ) -> Result<Vec<BusyStretch>> {
     // Details are asked of few calendars at a time.
     if question.details || question.ignored.len() > MAX_IGNORED {
-        return read_between(app, asker, calendar, (question, rules), range).await;
+        return read_between(app, asker, calendar, question, rules, range).await;
     }
     let mut ignored: Vec<String> = question.ignored.iter().cloned().collect();
     ignored.sort_unstable();
@@ -50,12 +51,12 @@ pub async fn busy_between(
         tentative_as_busy: rules.tentative_as_busy,
         ignored,
     };
-    let (known, mark) = app.busy_times.known(&app.db, (&asker.tenant, app.now()), &name).await?;
+    let (known, mark) = app.busy_times.known(&app.db, &asker.tenant, app.now(), &name).await?;
     if let Some(times) = known {
         let busy = |(at, show_as)| BusyStretch { at, show_as, event_id: None, title: None, unexpanded: None };
         return Ok(times.iter().copied().map(busy).collect());
     }
-    let found = read_between(app, asker, calendar, (question, rules), range).await?;
+    let found = read_between(app, asker, calendar, question, rules, range).await?;
     // What nobody knows exactly is told with its reason, and looked at again.
     if found.iter().all(|busy| busy.unexpanded.is_none()) {
         app.busy_times.keep(name, mark, found.iter().map(|busy| (busy.at, busy.show_as)).collect());
@@ -68,12 +69,13 @@ async fn read_between(
     app: &App,
     asker: &RequestContext,
     calendar: &Item,
-    (question, rules): (&BusyQuery, &Rules),
-    range: (i64, i64),
+    question: &BusyQuery,
+    rules: &Rules,
+    range: Interval,
 ) -> Result<Vec<BusyStretch>> {
     let mut found = GatheredTimes { question, rules, all: Vec::new(), budget: ExpansionBudget::default() };
     add_events(app, asker, calendar, range, &mut found).await?;
-    let (series, exceptions) = series_between(app, asker, calendar, range).await?;
+    let (series, exceptions) = series_between(app, asker, calendar, range.start, range.end).await?;
     if series.is_empty() {
         return Ok(found.all);
     }
@@ -93,7 +95,7 @@ async fn add_events(
     app: &App,
     asker: &RequestContext,
     calendar: &Item,
-    range: (i64, i64),
+    range: Interval,
     found: &mut GatheredTimes<'_>,
 ) -> Result<()> {
     let mut after = None;
@@ -101,8 +103,8 @@ async fn add_events(
     loop {
         let window = Window {
             parent_id: &calendar.id,
-            from: Some(range.0),
-            to: range.1,
+            from: Some(range.start),
+            to: range.end,
             shape: Shape::Plain,
             after: after.take(),
             limit: ROWS,
@@ -177,7 +179,7 @@ impl GatheredTimes<'_> {
         }
     }
 
-    fn add_series(&mut self, series: &Series<'_>, range: (i64, i64)) {
+    fn add_series(&mut self, series: &Series<'_>, range: Interval) {
         if self.question.ignored.contains(&series.row.id) {
             return;
         }
@@ -190,7 +192,7 @@ impl GatheredTimes<'_> {
         let most = MAX_BUSY.max(self.all.len() + 1);
         let mut stopped_at = None;
         let mut budget = std::mem::take(&mut self.budget);
-        let unexpanded = series.visit(range, Start::Before, &mut budget, &mut |place| {
+        let unexpanded = series.visit(range.start, range.end, Start::Before, &mut budget, &mut |place| {
             let is_occurrence = matches!(place.source, Source::Occurrence(_));
             let is_free = is_occurrence && place.follows.is_none() && shown.is_none();
             if !is_free && self.all.len() >= most {
@@ -203,7 +205,7 @@ impl GatheredTimes<'_> {
                 }
                 (Source::Exception(_), _) => self.add_event(series.instance(place)),
                 (Source::Occurrence(_), Some(show_as)) => {
-                    self.add_occurrence((series, title.as_ref()), &place, show_as);
+                    self.add_occurrence(series, title.as_ref(), &place, show_as);
                 }
                 (Source::Occurrence(_), None) => {}
             }
@@ -212,7 +214,7 @@ impl GatheredTimes<'_> {
         self.budget = budget;
         let stopped = || {
             let error = Error::TooManyInstances(MAX_BUSY);
-            stopped_at.and_then(|at| series.unexpanded(range, at, error))
+            stopped_at.and_then(|at| series.unexpanded(range.start, range.end, at, error))
         };
         // A series that shows as free was stopped at busy exceptions: others of them may follow.
         let shown = shown.or(stopped_at.map(|_| ShowAs::Busy));
@@ -223,7 +225,8 @@ impl GatheredTimes<'_> {
 
     fn add_occurrence(
         &mut self,
-        (series, title): (&Series<'_>, Option<&Arc<str>>),
+        series: &Series<'_>,
+        title: Option<&Arc<str>>,
         place: &Place,
         show_as: ShowAs,
     ) {
@@ -232,8 +235,9 @@ impl GatheredTimes<'_> {
         if !ignored.is_empty() && ignored.contains(&series.id_of(place)) {
             return;
         }
-        let days = (occurrence.start_date.as_deref(), occurrence.end_date.as_deref());
-        let at = busy::span(series.event.all_day, (place.start, place.end), days, &self.rules.zone);
+        let stored = Interval::new(place.start.as_millis(), place.end.as_millis());
+        let days = [occurrence.start_date.as_deref(), occurrence.end_date.as_deref()];
+        let at = busy::span(series.event.all_day, stored, days, &self.rules.zone);
         self.add(at, show_as, || (series.id_of(place), title.cloned()));
     }
 
@@ -323,7 +327,7 @@ mod tests {
             GatheredTimes { question: &question, rules: &rules, all, budget: ExpansionBudget::default() };
         let row = row(event);
         let series = Series::read(&row, exceptions).unwrap();
-        times.add_series(&series, (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z")));
+        times.add_series(&series, Interval::new(at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z")));
         times.all
     }
 

@@ -103,7 +103,7 @@ impl SharedTargets {
             return SharedTargets::default();
         }
         // What cannot be read together is read one by one, and only what cannot be read so is an error.
-        let known = calendars::open_together(app, asker, (&ids, scope(question))).await.unwrap_or_else(|e| {
+        let known = calendars::open_together(app, asker, &ids, scope(question)).await.unwrap_or_else(|e| {
             tracing::warn!(error = %e, "connections could not be read together");
             HashMap::new()
         });
@@ -120,7 +120,7 @@ impl SharedTargets {
     ) -> Result<Opened> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(connection_id);
         match known {
-            None => calendars::open(app, asker, (connection_id, scope(question))).await,
+            None => calendars::open(app, asker, connection_id, scope(question)).await,
             Some(PreloadedConnection::Opened(opened)) => Ok(opened),
             Some(PreloadedConnection::Found(connection)) => {
                 calendars::open_found(app, asker, connection).await
@@ -183,8 +183,7 @@ async fn one(
 ) -> Result<Vec<BusyStretch>, TargetError> {
     let found = match whose {
         BusyOwner::Calendars { connection_id, calendar_ids } => {
-            let named = (connection_id.as_str(), calendar_ids.as_deref());
-            of_connection(app, asker, question, shared, named).await?
+            of_connection(app, asker, question, shared, connection_id, calendar_ids.as_deref()).await?
         }
         BusyOwner::Person { email, connection_id } => {
             let found = of_person(app, asker, question, email, connection_id).await;
@@ -209,6 +208,7 @@ fn target_error(e: &Error) -> TargetError {
         Code::NotFound => TargetErrorCode::NotFound,
         Code::ReauthRequired => TargetErrorCode::ReauthRequired,
         Code::ScopeNotGranted
+        | Code::AdminBlocked
         | Code::InsufficientScope
         | Code::Forbidden
         | Code::ConnectionInactive
@@ -240,7 +240,8 @@ async fn of_connection(
     asker: &RequestContext,
     question: &BusyQuery,
     shared: &SharedTargets,
-    (connection_id, calendar_ids): (&str, Option<&[String]>),
+    connection_id: &str,
+    calendar_ids: Option<&[String]>,
 ) -> Result<Vec<BusyStretch>, TargetError> {
     let open = shared.open(app, asker, question, connection_id).boxed();
     let opened = shared.connections.get(connection_id, open).await?;
@@ -310,8 +311,7 @@ async fn of_calendar(
     let mut found = Vec::new();
     // A day to each side: days of the zone of an all-day event begin and end somewhere else than those it was stored with.
     for near in question.ranges.widen(DAY_MS, DAY_MS).iter() {
-        let range = (near.start, near.end);
-        found.extend(events::busy_between(app, asker, calendar, (question, &rules), range).await?);
+        found.extend(events::busy_between(app, asker, calendar, question, &rules, near).await?);
     }
     calendars::must_be_fresh(app, connection, &scope, asked_at)?;
     Ok(found)
@@ -330,7 +330,7 @@ async fn from_provider(
         let (start, end) = (Instant::from_millis(range.start), Instant::from_millis(range.end));
         let args = FreeBusyRequest { start, end, ..request.clone() };
         let answer: FreeBusyAnswer =
-            fetch(app, connection, asker, (Surface::Calendar, "freebusy.query"), &args).await?;
+            fetch(app, connection, asker, Surface::Calendar, "freebusy.query", &args).await?;
         found.extend(answer.busy.iter().filter_map(|b| of_interval(b, question.tentative_as_busy)));
     }
     Ok(found)

@@ -46,18 +46,19 @@ fn zone(field: &str, name: Option<&str>) -> Result<Option<Zone>> {
     })
 }
 
-/// A range that is not empty, in years that calendars have. `start` and `end` are the fields.
-fn range(start: (&str, model::Instant), end: (&str, model::Instant)) -> Result<Interval> {
-    for (field, instant) in [start, end] {
+/// A range that is not empty, in years that calendars have. `fields` are those of its start and its end.
+fn range(fields: [&str; 2], start: model::Instant, end: model::Instant) -> Result<Interval> {
+    for (field, instant) in fields.into_iter().zip([start, end]) {
         if !YEARS.contains(&instant.timestamp().to_zoned(TimeZone::UTC).year()) {
             let message = format!("{field} must lie between the years {} and {}", YEARS.start(), YEARS.end());
             return Err(invalid(Code::InvalidTimeRange, field, message));
         }
     }
-    if end.1 <= start.1 {
-        return Err(invalid(Code::InvalidTimeRange, end.0, format!("{} must be after {}", end.0, start.0)));
+    if end <= start {
+        let [first, last] = fields;
+        return Err(invalid(Code::InvalidTimeRange, last, format!("{last} must be after {first}")));
     }
-    Ok(Interval::new(start.1.as_millis(), end.1.as_millis()))
+    Ok(Interval::new(start.as_millis(), end.as_millis()))
 }
 
 /// Warnings about series whose time in these ranges counts though nobody knows when they take place, each once. `target` is what stands

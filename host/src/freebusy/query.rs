@@ -46,7 +46,7 @@ pub async fn answer(
     query: FreeBusyQuery,
     mut warnings: Vec<Value>,
 ) -> Result<StoredResponse> {
-    let range = range(("start", query.start), ("end", query.end))?;
+    let range = range(["start", "end"], query.start, query.end)?;
     if range.len_ms() > MAX_RANGE_MS {
         let message = "start and end may be at most 92 days apart; ask for a shorter range";
         return Err(invalid(Code::RangeTooLarge, "end", message));
@@ -64,7 +64,7 @@ pub async fn answer(
     warnings.extend(distinct.warnings);
     let bytes = answers.iter().flatten().map(|found| bytes_of(found)).fold(0, usize::saturating_add);
     let answers = distinct.numbers.into_iter().zip(answers).collect();
-    let render = || render(&query.targets, answers, (&question, range), warnings);
+    let render = || render(&query.targets, answers, &question, range, warnings);
     let text = app.compute.run(&asker.tenant.application_id, bytes, render).await?;
     Ok(StoredResponse::ok(text))
 }
@@ -115,7 +115,8 @@ fn bytes_of(found: &[busy::BusyStretch]) -> usize {
 fn render(
     targets: &[FreeBusyTarget],
     answers: Vec<(usize, Result<Vec<busy::BusyStretch>, TargetError>)>,
-    (question, range): (&BusyQuery, Interval),
+    question: &BusyQuery,
+    range: Interval,
     mut warnings: Vec<Value>,
 ) -> Result<String> {
     let complete = answers.iter().all(|(_, answer)| answer.is_ok());
@@ -315,7 +316,7 @@ mod tests {
         let range = Interval::new(0, 100 * 3_600_000);
         let rendered = |hours: i64, details| {
             let answers = vec![(0, Ok((0..hours).map(busy).collect()))];
-            render(&[FreeBusyTarget::default()], answers, (&question(details), range), Vec::new())
+            render(&[FreeBusyTarget::default()], answers, &question(details), range, Vec::new())
         };
         assert!(rendered(8, true).unwrap().len() > 4_000_000);
         assert!(matches!(rendered(9, true), Err(Error::Refused(r)) if r.code == Code::RangeTooLarge));
@@ -323,8 +324,7 @@ mod tests {
         // What lies beside the range costs nothing.
         let answers = vec![(0, Ok((0..20).map(busy).collect()))];
         let first = Interval::new(0, 2 * 3_600_000);
-        let text =
-            render(&[FreeBusyTarget::default()], answers, (&question(true), first), Vec::new()).unwrap();
+        let text = render(&[FreeBusyTarget::default()], answers, &question(true), first, Vec::new()).unwrap();
         assert!((1_000_000..1_100_000).contains(&text.len()), "{}", text.len());
     }
 

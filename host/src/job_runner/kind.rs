@@ -1,7 +1,7 @@
 //! What a kind of job is, what a turn of it is given, and how a turn ends.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::error::Result;
 use futures::future::BoxFuture;
@@ -39,11 +39,19 @@ pub struct JobRun {
     /// The turn sets it while it does what must not be left half-done: when the process ends, it is then not dropped at once, and has until
     /// the drain ends (`App::drain_ends_at`).
     pub must_finish: Arc<AtomicBool>,
+    /// See `allow_preemption`.
+    pub(crate) is_preemptible: AtomicBool,
     /// Becomes true when the process ends; none: that is not for the turn to know.
     pub stop: Option<watch::Receiver<bool>>,
 }
 
 impl JobRun {
+    /// Lets the runner drop this turn when it lasts and others need its place; the job goes on when there is a place for turns that last.
+    /// For work that stores what it has done step by step, and changes nothing elsewhere.
+    pub fn allow_preemption(&self) {
+        self.is_preemptible.store(true, Ordering::Release);
+    }
+
     /// Whether the process was asked to end: a turn that goes on until what is under way has ended begins nothing more.
     pub fn is_ending(&self) -> bool {
         self.app.is_draining() || self.stop.as_ref().is_some_and(|stop| *stop.borrow())

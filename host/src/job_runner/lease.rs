@@ -1,5 +1,5 @@
 //! The lease of a host: a row that it renews every two seconds and that is valid for eight. A host whose lease is over is gone; the others look
-//! for it every second, and take over what it ran.
+//! for it every second, and take over what it ran. Leases hold times of the database's clock (`app::database_clock`).
 //!
 //! On SQLite there is one host, which the lock beside the file sees to: whatever another one has left is taken over at once when it starts,
 //! and nothing is renewed.
@@ -8,16 +8,18 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use anyhow::Result;
+use base::error::is_outage;
 use base::ids::Kind;
 use futures::future::BoxFuture;
 use storage::Tx;
 use storage::hosts::{self, Host, LEASE_MS};
-use storage::jobs;
 use storage::lane::Lane;
 use storage::lost_jobs;
 use storage::outbox;
 
 use crate::app::App;
+use crate::app::database_clock;
+use crate::app::running_claims::CLAIM_LEASE_MS;
 
 /// Makes jobs that must be there and are missing, in the caller's transaction at this time (milliseconds since 1970). Returns how many
 /// were queued again for work that had lost its job.
@@ -35,12 +37,10 @@ const LOOKS_BETWEEN_SWEEPS: u32 = 60;
 const ADOPTED_WITHIN_MS: i64 = 5 * 86_400_000;
 /// Most messages that get a job at a time.
 const ADOPTED_AT_A_TIME: i64 = 1_000;
+/// How often the claims of requests are renewed that have run for so long.
+const RENEW_CLAIMS_EVERY: Duration = Duration::from_secs(20);
 /// A host claims nothing in the last part of its lease, ms.
 const RESERVE_MS: i64 = 2_000;
-/// The machine's clock is corrected when it differs from the database's by more than this, ms.
-const MAX_DRIFT_MS: i64 = 200;
-/// A question about the time that takes longer than this, ms, says nothing.
-const MAX_ROUND_TRIP_MS: i64 = 1_000;
 
 /// The lease of this host.
 pub struct HostLease {
@@ -52,8 +52,8 @@ pub struct HostLease {
 impl HostLease {
     /// Takes a lease for this process. On SQLite it also takes over what other hosts have left.
     pub async fn begin(app: &App) -> Result<HostLease> {
-        follow_database_clock(app).await?;
-        let (is_shared, now, fresh) = (app.db.is_shared(), app.now(), app.new_id(Kind::Request));
+        let now = database_now(app).await?;
+        let (is_shared, fresh) = (app.db.is_shared(), app.new_id(Kind::Request));
         let mut host = Host {
             id: app.boot.clone(),
             name: machine_and_process(),
@@ -99,8 +99,31 @@ impl HostLease {
     pub async fn keep(&self, app: &App, required: &[EnsureJobs]) {
         tokio::select! {
             () = self.renew_until_lost(app), if app.db.is_shared() => {}
+            () = self.renew_claims(app), if app.db.is_shared() => {}
             () = look_after_others(app, &self.id, required) => {}
         }
+    }
+
+    /// Gives back what this host runs. The lease goes on.
+    pub async fn give_back(&self, app: &App) -> Result<()> {
+        let (id, now) = (self.id.clone(), app.now());
+        let released: Result<u64> =
+            app.db.write(move |tx| Box::pin(async move { lost_jobs::release(tx, &id, now).await })).await;
+        let released = released?;
+        tracing::debug!(jobs = released, "jobs that had not ended were given back");
+        Ok(())
+    }
+
+    /// Renews the lease until no request of this process has a claim of an Idempotency-Key any more: while this host has a lease, no other one
+    /// takes such a claim over. Then ends it.
+    pub async fn end_after_requests(&self, app: &App) -> Result<()> {
+        tokio::select! {
+            biased;
+            () = app.claims.idle() => {}
+            () = self.renew_until_lost(app), if app.db.is_shared() => {}
+            () = self.renew_claims(app), if app.db.is_shared() => {}
+        }
+        self.end(app).await
     }
 
     /// Ends the lease, and gives back what this host runs.
@@ -111,7 +134,7 @@ impl HostLease {
             .write(move |tx| {
                 Box::pin(async move {
                     hosts::remove(tx, &id).await?;
-                    jobs::release(tx, &id, now).await
+                    lost_jobs::release(tx, &id, now).await
                 })
             })
             .await;
@@ -121,11 +144,34 @@ impl HostLease {
         Ok(())
     }
 
+    /// Renews the claims of requests that last: at first all, which may be claims of a lease that was lost. It never returns.
+    async fn renew_claims(&self, app: &App) {
+        let lease_ms = i64::try_from(CLAIM_LEASE_MS).unwrap_or(i64::MAX);
+        let mut after = Duration::ZERO;
+        loop {
+            let renewed = app.claims.renew(after, &self.id, app.now().saturating_add(lease_ms)).await;
+            match renewed {
+                Ok(()) => {
+                    after = RENEW_CLAIMS_EVERY;
+                    tokio::time::sleep(RENEW_CLAIMS_EVERY).await;
+                }
+                Err(e) => {
+                    if !is_outage(&e) {
+                        tracing::warn!(error = %format!("{e:#}"), "claims of Idempotency-Keys cannot be renewed");
+                    }
+                    tokio::time::sleep(LOOK_EVERY).await;
+                }
+            }
+        }
+    }
+
     async fn renew_until_lost(&self, app: &App) {
         loop {
             tokio::time::sleep(RENEW_EVERY).await;
             while let Err(e) = self.renew(app).await {
-                tracing::warn!(error = %format!("{e:#}"), "the lease of this host cannot be renewed");
+                if !is_outage(&e) {
+                    tracing::warn!(error = %format!("{e:#}"), "the lease of this host cannot be renewed");
+                }
                 if self.valid_until.load(Ordering::Acquire) <= app.now() {
                     break;
                 }
@@ -143,8 +189,7 @@ impl HostLease {
     /// A lease that another host has ended is over from now on.
     async fn renew(&self, app: &App) -> Result<()> {
         let renewal = async {
-            follow_database_clock(app).await?;
-            let (id, now) = (self.id.clone(), app.now());
+            let (id, now) = (self.id.clone(), database_now(app).await?);
             let until = now + LEASE_MS;
             let is_valid: Result<bool> = app
                 .db
@@ -166,6 +211,7 @@ async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
     loop {
         if looks.is_multiple_of(LOOKS_BETWEEN_SWEEPS)
             && let Err(e) = sweep(app, own, required).await
+            && !is_outage(&e)
         {
             tracing::warn!(error = %format!("{e:#}"), "jobs that no host runs cannot be looked for");
         }
@@ -173,15 +219,16 @@ async fn look_after_others(app: &App, own: &str, required: &[EnsureJobs]) {
         looks = looks.wrapping_add(1);
         if app.db.is_shared()
             && let Err(e) = take_over(app).await
+            && !is_outage(&e)
         {
             tracing::warn!(error = %format!("{e:#}"), "hosts that are gone cannot be looked for");
         }
     }
 }
 
-/// Takes over what hosts ran whose lease is over. Returns how many jobs are queued again.
+/// Takes over what hosts ran whose lease is over by the database's clock. Returns how many jobs are queued again.
 pub async fn take_over(app: &App) -> Result<u64> {
-    let now = app.now();
+    let now = database_now(app).await?;
     let mut all = 0;
     for id in hosts::expired(app.db.reader(), now).await? {
         let of = id.clone();
@@ -229,19 +276,9 @@ async fn sweep(app: &App, own: &str, required: &[EnsureJobs]) -> Result<()> {
     Ok(())
 }
 
-/// Keeps this host's clock to the database's, where the database has one: hosts judge each other's leases by their clocks.
-async fn follow_database_clock(app: &App) -> Result<()> {
-    let before = app.now();
-    let Some(database) = hosts::database_now(app.db.reader()).await? else { return Ok(()) };
-    let after = app.now();
-    let drift = database - (before + (after - before) / 2);
-    if after - before <= MAX_ROUND_TRIP_MS && drift.abs() > MAX_DRIFT_MS && app.clock.correct_ms(drift) {
-        tracing::warn!(
-            drift_ms = drift,
-            "the machine's clock differs from the database's, which is followed"
-        );
-    }
-    Ok(())
+/// The database's clock, to which this host's is kept: leases hold times of that clock, and are judged by it.
+async fn database_now(app: &App) -> Result<i64> {
+    database_clock::follow(&app.db, &app.clock, &app.clock_deviation).await
 }
 
 /// What an operator knows this process by.

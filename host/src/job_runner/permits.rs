@@ -1,19 +1,20 @@
 //! How many turns of a class run at a time on this host, together and for one application, one connection and one server: whoever waits for a
-//! server that hangs leaves room for all others. Where turns wait for providers, those that last have a pool of their own.
+//! server that hangs leaves room for all others. Where turns wait for providers, those that last have a pool of their own, and one that finds
+//! no place there is asked to end and to wait for one. In each pool an application has a part of the places.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use storage::jobs::{Busy, Candidate};
-use storage::wakes::JobClass;
+use storage::wakes::{JobClass, Wakes};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::app::App;
 use crate::job_runner::fair_share::{Share, Shares};
 
 /// How often a full look is followed by another one at the most.
-const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(250);
+pub const LOOK_AGAIN_EVERY: Duration = Duration::from_millis(250);
 
 /// What counts as long in a class with a pool for slow turns.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,8 @@ struct Limits {
     fast_of_application: Option<usize>,
     /// 0: the class has one pool.
     slow: usize,
+    /// Slow places of one application; none: as many as the class has.
+    slow_of_application: Option<usize>,
     /// Of one application; none: as many as the class has.
     application: Option<usize>,
     /// On one connection; none: as many as the class has.
@@ -60,6 +63,7 @@ impl Limits {
             fast,
             fast_of_application: None,
             slow: 0,
+            slow_of_application: None,
             application: None,
             connection: None,
             target: None,
@@ -74,10 +78,20 @@ impl Limits {
             JobClass::Send => {
                 Limits { application: Some(12), connection: Some(2), target: Some(8), ..one_pool(24) }
             }
-            // Fewer together than the runtime runs calls for one application: somebody may wait for another one.
-            JobClass::Pull => Limits { slow: 14, connection: Some(2), target: Some(10), ..one_pool(6) },
+            // Fewer together than the runtime runs calls for one application: somebody may wait for another one. About three quarters of
+            // each pool at most are of one application: its accounts at a hundred providers that hang leave places for the others.
+            JobClass::Pull => Limits {
+                fast_of_application: Some(6),
+                slow: 14,
+                slow_of_application: Some(10),
+                connection: Some(2),
+                target: Some(10),
+                ..one_pool(8)
+            },
             // A turn is an open stream.
             JobClass::Watch => one_pool(2_000),
+            // Some of these wait for providers too: renewals of tokens, revocations, messages that are read.
+            JobClass::Upkeep => Limits { application: Some(6), ..one_pool(8) },
             _ => one_pool(6),
         }
     }
@@ -88,6 +102,11 @@ impl Limits {
     /// that hang must not take them from the others of the same provider.
     fn counts_target(self, is_slow: bool) -> bool {
         self.slow == 0 || is_slow
+    }
+
+    /// Places of a pool, and those of them that one application may have.
+    fn of_pool(self, is_slow: bool) -> (usize, Option<usize>) {
+        if is_slow { (self.slow, self.slow_of_application) } else { (self.fast, self.fast_of_application) }
     }
 }
 
@@ -107,6 +126,7 @@ pub fn is_slow(class: JobClass, elapsed: Duration, was_slow: bool) -> bool {
 pub struct Permits {
     class: JobClass,
     limits: Limits,
+    pace: Pace,
     taken: Arc<Mutex<RunningJobs>>,
 }
 
@@ -127,7 +147,7 @@ struct RunningJobs {
 impl Permits {
     /// Of a class of which nothing is under way.
     pub fn new(class: JobClass) -> Permits {
-        Permits { class, limits: Limits::of(class), taken: Arc::default() }
+        Permits { class, limits: Limits::of(class), pace: Pace::of(class), taken: Arc::default() }
     }
 
     pub fn class(&self) -> JobClass {
@@ -152,6 +172,8 @@ impl Permits {
         Busy {
             pool,
             applications: full(&taken.applications, limits.application),
+            slow_applications: taken.without_place(true, limits),
+            fast_applications: taken.without_place(false, limits),
             connections: full(&taken.connections, limits.connection),
             targets: full(&taken.targets, limits.target),
             are_targets_of_slow: limits.slow > 0,
@@ -174,14 +196,7 @@ impl Permits {
         let is_slow = hint.is_slow && limits.slow > 0;
         let connection = hint.connection_id.clone().unwrap_or_default();
         let mut taken = self.taken();
-        let has_place = match is_slow {
-            true => taken.slow < limits.slow,
-            false => {
-                let own = taken.shares.running(false, &hint.application_id);
-                taken.fast < limits.fast && limits.fast_of_application.is_none_or(|most| own < most)
-            }
-        };
-        let is_free = has_place
+        let is_free = taken.has_place(is_slow, &hint.application_id, limits)
             && has_room(&taken.applications, &hint.application_id, limits.application)
             && has_room(&taken.connections, &connection, limits.connection)
             && (!limits.counts_target(is_slow) || has_room(&taken.targets, &hint.target, limits.target));
@@ -206,6 +221,7 @@ impl Permits {
             target,
             has_target,
             since: Instant::now(),
+            preempted: Arc::default(),
         })
     }
 
@@ -241,6 +257,21 @@ impl RunningJobs {
     fn pool(&mut self, is_slow: bool) -> &mut usize {
         if is_slow { &mut self.slow } else { &mut self.fast }
     }
+
+    /// Whether the pool has a place for one more turn of this application.
+    fn has_place(&self, is_slow: bool, application: &str, limits: Limits) -> bool {
+        let (most, of_application) = limits.of_pool(is_slow);
+        let running = if is_slow { self.slow } else { self.fast };
+        running < most && of_application.is_none_or(|most| self.shares.running(is_slow, application) < most)
+    }
+
+    /// The applications that have as many places of the pool as they may.
+    fn without_place(&self, is_slow: bool, limits: Limits) -> Vec<String> {
+        let (_, of_application) = limits.of_pool(is_slow);
+        let Some(most) = of_application else { return Vec::new() };
+        let names = self.applications.keys();
+        names.filter(|name| self.shares.running(is_slow, name) >= most).cloned().collect()
+    }
 }
 
 /// What has no name has no bound.
@@ -267,6 +298,8 @@ pub struct Permit {
     has_target: bool,
     /// Since when it has its place in the pool.
     since: Instant,
+    /// Notified when the turn should end, because it lasts and there is no place for it among those that do.
+    preempted: Arc<Notify>,
 }
 
 impl Drop for Permit {
@@ -293,25 +326,34 @@ fn give_back(counts: &mut BTreeMap<String, usize>, name: &str) {
 }
 
 impl Permit {
-    /// Runs a turn with this permit. One that lasts goes to the pool for slow turns as soon as there is room.
-    pub async fn during(mut self, app: App, turn: impl Future<Output = ()>) {
+    /// Notifies the turn when it should end: a turn that can go on later gives its place to others.
+    pub fn preempted(&self) -> Arc<Notify> {
+        Arc::clone(&self.preempted)
+    }
+
+    /// Runs a turn with this permit. One that lasts goes to the pool for slow turns, or is preempted while there is no room.
+    pub async fn during(mut self, wakes: Wakes, turn: impl Future<Output = ()>) {
         tokio::pin!(turn);
         if self.permits.limits.slow == 0 || self.is_slow {
             return turn.await;
         }
-        let move_after = Pace::of(self.permits.class).move_after;
-        while tokio::time::timeout(move_after, &mut turn).await.is_err() {
+        while tokio::time::timeout(self.permits.pace.move_after, &mut turn).await.is_err() {
             if self.move_to_slow() {
                 // There is a place for another turn.
-                app.db.wakes().wake(self.permits.class);
+                wakes.wake(self.permits.class);
                 return turn.await;
             }
+            self.preempted.notify_one();
         }
     }
 
     fn move_to_slow(&mut self) -> bool {
         let mut taken = self.permits.taken();
-        if taken.slow >= self.permits.limits.slow {
+        let limits = self.permits.limits;
+        // Of deliveries it says little of the server: see below.
+        let has_target_room =
+            self.permits.class == JobClass::Deliver || has_room(&taken.targets, &self.target, limits.target);
+        if !(has_target_room && taken.has_place(true, &self.application, limits)) {
             return false;
         }
         taken.slow += 1;
@@ -391,15 +433,21 @@ mod tests {
         assert!(!permits.are_all_taken());
     }
 
+    fn taken(permits: &Permits, hint: impl Fn(usize) -> Candidate) -> Vec<Permit> {
+        (0..100).filter_map(|n| permits.take(&hint(n))).collect()
+    }
+
+    fn pull_of(application: &str, n: usize, is_slow: bool) -> Candidate {
+        Candidate { application_id: application.into(), ..pull(&format!("{application}{n}"), "", is_slow) }
+    }
+
     #[test]
     fn slow_turns_have_places_of_their_own() {
         let permits = Permits::new(JobClass::Pull);
-        let slow: Vec<Permit> =
-            (0..20).filter_map(|n| permits.take(&pull(&format!("slow {n}"), "", true))).collect();
+        let slow = taken(&permits, |n| pull_of(&format!("app {}", n % 2), n, true));
         assert_eq!((slow.len(), permits.busy().pool), (14, Some(true)));
-        let mut fast: Vec<Permit> =
-            (0..20).filter_map(|n| permits.take(&pull(&format!("fast {n}"), "", false))).collect();
-        assert_eq!(fast.len(), 6);
+        let mut fast = taken(&permits, |n| pull_of(&format!("app {}", n % 2), n + 100, false));
+        assert_eq!(fast.len(), 8);
         assert!(permits.are_all_taken());
         assert!(!fast[0].move_to_slow(), "there is no room");
         drop(slow);
@@ -413,6 +461,78 @@ mod tests {
     }
 
     #[test]
+    fn an_application_leaves_places_of_both_pools_to_others() {
+        let permits = Permits::new(JobClass::Pull);
+        let mut fast = taken(&permits, |n| pull_of("greedy", n, false));
+        assert_eq!(fast.len(), 6);
+        let busy = permits.busy();
+        assert_eq!(busy.fast_applications, ["greedy"]);
+        assert!(busy.slow_applications.is_empty(), "its slow jobs have places");
+        let slow = taken(&permits, |n| pull_of("greedy", n + 100, true));
+        assert_eq!(slow.len(), 10);
+        assert_eq!(permits.busy().slow_applications, ["greedy"]);
+        assert!(!fast[0].move_to_slow(), "it has its part of the places of those that last");
+        let others = [false, true].map(|is_slow| taken(&permits, |n| pull_of("other", n, is_slow)).len());
+        assert_eq!(others, [2, 4]);
+        drop(slow);
+        assert!(fast[0].move_to_slow());
+        let busy = permits.busy();
+        assert!(busy.slow_applications.is_empty() && busy.fast_applications.is_empty());
+
+        let upkeep = Permits::new(JobClass::Upkeep);
+        assert_eq!(taken(&upkeep, |n| pull_of("greedy", n, false)).len(), 6);
+        let _greedy = taken(&upkeep, |n| pull_of("greedy", n, false));
+        assert_eq!(taken(&upkeep, |n| pull_of("other", n, false)).len(), 2);
+    }
+
+    #[test]
+    fn a_turn_moves_only_where_its_server_has_room_among_the_slow() {
+        let permits = Permits::new(JobClass::Pull);
+        let mut moved = 0;
+        let mut turns = Vec::new();
+        for n in 0..12 {
+            let of =
+                Candidate { target: "mail.test:993".into(), ..pull_of(&format!("app {}", n % 3), n, false) };
+            let mut permit = permits.take(&of).expect("a fast place is free");
+            moved += usize::from(permit.move_to_slow());
+            turns.push(permit);
+        }
+        assert_eq!(moved, 10);
+        assert!(permits.take(&pull_of("other", 0, true)).is_some(), "another server has room");
+    }
+
+    /// Fast and slow turns.
+    fn running(permits: &Permits) -> (usize, usize) {
+        let taken = permits.taken();
+        (taken.fast, taken.slow)
+    }
+
+    /// Turns that last from the first moment on, and end when they are asked to.
+    #[tokio::test]
+    async fn a_turn_that_lasts_ends_where_there_is_no_place_for_it() {
+        let mut permits = Permits::new(JobClass::Pull);
+        permits.pace.move_after = Duration::ZERO;
+        let slow = taken(&permits, |n| pull_of("greedy", n, true));
+        assert_eq!(slow.len(), 10);
+        let permit = permits.take(&pull_of("greedy", 100, false)).expect("a fast place is free");
+        let preempted = permit.preempted();
+        permit.during(Wakes::default(), async move { preempted.notified().await }).await;
+        assert_eq!(running(&permits), (0, 10));
+
+        // With a place among the slow ones it goes on there.
+        drop(slow);
+        let permit = permits.take(&pull_of("greedy", 100, false)).expect("a fast place is free");
+        let (preempted, wakes) = (permit.preempted(), Wakes::default());
+        let lasting = permit.during(wakes.clone(), async move { preempted.notified().await });
+        tokio::pin!(lasting);
+        tokio::select! {
+            () = &mut lasting => panic!("nobody asked it to end"),
+            () = wakes.woken(JobClass::Pull) => {}
+        }
+        assert_eq!(running(&permits), (0, 1));
+    }
+
+    #[test]
     fn no_connection_and_no_server_takes_all_places() {
         let permits = Permits::new(JobClass::Pull);
         let _two = [permits.take(&pull("one", "", false)), permits.take(&pull("one", "", false))];
@@ -421,8 +541,10 @@ mod tests {
             (0..20).filter_map(|n| permits.take(&pull(&format!("at {n}"), "mail.test:993", true))).collect();
         assert_eq!(server.len(), 10);
         assert_eq!(permits.busy().targets, ["mail.test:993"]);
-        assert!(permits.take(&pull("other", "mail.test:993", true)).is_none());
-        assert!(permits.take(&pull("other", "other.test:993", true)).is_some());
+        let of_another =
+            |target| Candidate { application_id: "another".into(), ..pull("other", target, true) };
+        assert!(permits.take(&of_another("mail.test:993")).is_none());
+        assert!(permits.take(&of_another("other.test:993")).is_some());
         assert!(permits.take(&pull("other", "mail.test:993", false)).is_some(), "what is not slow has room");
         drop(server);
         assert!(permits.take(&pull("other", "mail.test:993", true)).is_some());

@@ -2,11 +2,14 @@
 //! sleeps until the next job is due, until a class is woken, and never longer than five seconds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
+use base::error::is_outage;
 use futures::future::join_all;
 use storage::jobs::{self, Busy, Candidate, Claim, Fence, Job};
+use storage::lane::Lane;
 use storage::wakes::JobClass;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -15,8 +18,8 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::job_runner::kind::JobKind;
 use crate::job_runner::lease::{EnsureJobs, HostLease};
-use crate::job_runner::permits::{Permit, Permits};
-use crate::job_runner::turn;
+use crate::job_runner::permits::{self, Permit, Permits};
+use crate::job_runner::turn::{self, TurnSignals};
 
 /// How long the runner sleeps at most, ms: what other hosts enqueue, and what a lost wake would have told, is found then.
 const SWEEP_MS: i64 = 5_000;
@@ -29,8 +32,8 @@ const STOPS_WITHIN: Duration = turn::FINISHES_WITHIN.saturating_add(turn::WRITES
 const AFTER_FAILURE: Duration = Duration::from_secs(1);
 
 /// Runs jobs of these kinds until `stop` says that the process ends; then drops the turns that have not ended (those that must not be left
-/// half-done a little later) and gives their jobs back. Jobs of other kinds are left to hosts that know them. `required` makes the jobs that
-/// must be there, at the start and once a minute.
+/// half-done a little later) and gives their jobs back. The lease ends when the requests of this process have ended. Jobs of other kinds are
+/// left to hosts that know them. `required` makes the jobs that must be there, at the start and once a minute.
 pub async fn run(
     app: App,
     kinds: &'static [JobKind],
@@ -45,19 +48,19 @@ pub async fn run(
     }
     while !*stop.borrow() {
         let lease = match HostLease::begin(&app).await {
-            Ok(lease) => lease,
+            Ok(lease) => Arc::new(lease),
             Err(e) => {
-                tracing::error!(error = %format!("{e:#}"), "no job can be run: this host gets no lease");
+                if !is_outage(&e) {
+                    tracing::error!(error = %format!("{e:#}"), "no job can be run: this host gets no lease");
+                }
                 pause(&mut stop, AFTER_FAILURE).await;
                 continue;
             }
         };
-        let work = join_all(classes.iter().map(|class| work(&app, &lease, (*class, kinds), stop.clone())));
+        let work = join_all(classes.iter().map(|class| work(&app, &lease, *class, kinds, stop.clone())));
         tokio::select! {
             _ = work => {
-                if let Err(e) = lease.end(&app).await {
-                    tracing::warn!(error = %format!("{e:#}"), "jobs that had not ended are left to a takeover");
-                }
+                stop_host(&app, Arc::clone(&lease)).await;
                 return;
             }
             // The turns are dropped with `work`.
@@ -66,12 +69,37 @@ pub async fn run(
     }
 }
 
+/// Gives back what has not ended, and ends the lease when no request has a claim any more. This waits no longer than the drain: a request that
+/// goes on after it keeps the lease until it ends, or the process does.
+async fn stop_host(app: &App, lease: Arc<HostLease>) {
+    if !app.claims.is_idle()
+        && let Err(e) = lease.give_back(app).await
+    {
+        tracing::warn!(error = %format!("{e:#}"), "jobs that had not ended are left to a takeover");
+    }
+    let of_host = app.clone();
+    let ended = Lane::jobs().spawn(async move {
+        if let Err(e) = lease.end_after_requests(&of_host).await {
+            tracing::warn!(error = %format!("{e:#}"), "the lease of this host is left to a takeover");
+        }
+    });
+    let is_over = async {
+        turn::drain_ends(app, Duration::ZERO, STOPS_WITHIN).await;
+        // Time to write it down where the requests have ended just now.
+        tokio::time::sleep(turn::WRITES_WITHIN).await;
+    };
+    tokio::select! {
+        _ = ended => {}
+        () = is_over => {}
+    }
+}
+
 /// Runs the due jobs of these kinds one after the other in the caller's task, in the order of their times, until none is due. Returns how many
 /// turns there were. For tests, which move the clock: a job that is due again at once keeps it from ending.
 pub async fn drain(app: &App, kinds: &[JobKind]) -> Result<u64> {
     let mut turns = 0;
     while let Some((kind, job)) = claim_next(app, kinds).await? {
-        turn::run(app.clone(), kind, job, None).await;
+        turn::run(app.clone(), kind, job, TurnSignals::default()).await;
         turns += 1;
     }
     Ok(turns)
@@ -105,7 +133,8 @@ const fn ends_with_drain(class: JobClass) -> bool {
 async fn work(
     app: &App,
     lease: &HostLease,
-    (class, kinds): (JobClass, &[JobKind]),
+    class: JobClass,
+    kinds: &[JobKind],
     mut stop: watch::Receiver<bool>,
 ) {
     // Dropped with this future: then its tasks are aborted.
@@ -114,10 +143,12 @@ async fn work(
     let mut draining = app.draining();
     while !(*stop.borrow() || ends_with_drain(class) && app.is_draining()) {
         app.presence.looks(class, Instant::now());
-        let wait = match begin_turns(app, lease, (&permits, kinds), (&mut turns, &stop)).await {
+        let wait = match begin_turns(app, lease, &permits, kinds, &mut turns, &stop).await {
             Ok(wait) => wait,
             Err(e) => {
-                tracing::error!(class = class.as_str(), error = %format!("{e:#}"), "jobs cannot be claimed");
+                if !is_outage(&e) {
+                    tracing::error!(class = class.as_str(), error = %format!("{e:#}"), "jobs cannot be claimed");
+                }
                 AFTER_FAILURE
             }
         };
@@ -141,8 +172,10 @@ async fn work(
 async fn begin_turns(
     app: &App,
     lease: &HostLease,
-    (permits, kinds): (&Permits, &[JobKind]),
-    (turns, stop): (&mut JoinSet<()>, &watch::Receiver<bool>),
+    permits: &Permits,
+    kinds: &[JobKind],
+    turns: &mut JoinSet<()>,
+    stop: &watch::Receiver<bool>,
 ) -> Result<Duration> {
     let sweep = Duration::from_millis(u64::try_from(SWEEP_MS).unwrap_or(0));
     if permits.are_all_taken() {
@@ -153,7 +186,7 @@ async fn begin_turns(
         return Ok(AFTER_FAILURE);
     }
     let now = app.now();
-    let (hints, is_full) = look(app, permits, now).await?;
+    let (hints, last) = look(app, permits, now).await?;
     let next_at = hints.iter().map(|hint| hint.due_at).filter(|due_at| *due_at > now).min();
     let mut due = hints;
     due.retain(|hint| hint.due_at <= now && kinds.iter().any(|kind| kind.name == hint.kind));
@@ -164,30 +197,47 @@ async fn begin_turns(
         for job in claim(app, lease.id(), kind, ids).await? {
             has_begun = true;
             if let Some(permit) = chosen.remove(&job.id) {
-                let turn = turn::run(app.clone(), *kind, job, Some(stop.clone()));
-                turns.spawn(permit.during(app.clone(), turn));
+                let signals = TurnSignals { stop: Some(stop.clone()), preempted: Some(permit.preempted()) };
+                let turn = turn::run(app.clone(), *kind, job, signals);
+                turns.spawn(permit.during(app.db.wakes().clone(), turn));
             }
         }
     }
-    if is_full && has_begun && !permits.are_all_taken() {
-        // Behind those that have as many turns as they may, others may wait.
-        return Ok(Duration::ZERO);
-    }
-    Ok(next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0))))
+    let wait = next_at.map_or(sweep, |at| Duration::from_millis(u64::try_from(at - app.now()).unwrap_or(0)));
+    // Behind those that have as many turns as they may, others may wait.
+    let has_places = !permits.are_all_taken();
+    Ok(match last {
+        WindowLook::Full { .. } if has_places && has_begun => Duration::ZERO,
+        WindowLook::Full { is_alone: true } if has_places => wait.min(permits::LOOK_AGAIN_EVERY),
+        _ => wait,
+    })
 }
 
-/// The jobs that are due first, and whether there are more than that. Where one look is full, another one is without the applications of which
-/// it was full: a backlog hides nobody.
-async fn look(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>, bool)> {
+/// How much a look at the due jobs has found.
+#[derive(Clone, Copy)]
+enum WindowLook {
+    /// Everything that is due.
+    Whole,
+    /// As many jobs as one look reads. `is_alone`: it was too early for another look behind them.
+    Full { is_alone: bool },
+}
+
+/// The jobs that are due first, and whether there may be more than that. Where one look is full, another one is without the applications of
+/// which it was full: a backlog hides nobody.
+async fn look(app: &App, permits: &Permits, now: i64) -> Result<(Vec<Candidate>, WindowLook)> {
     let (class, window, mut busy) = (permits.class(), (now + SWEEP_MS, WINDOW), permits.busy());
     let mut hints = jobs::candidates(app.db.reader(), class, window, &busy).await?;
     let is_full = i64::try_from(hints.len()).is_ok_and(|count| count >= WINDOW);
-    if is_full && permits.may_look_again(Instant::now()) {
+    if !is_full {
+        return Ok((hints, WindowLook::Whole));
+    }
+    let is_alone = !permits.may_look_again(Instant::now());
+    if !is_alone {
         let seen: BTreeSet<&String> = hints.iter().map(|hint| &hint.application_id).collect();
         busy.applications.extend(seen.into_iter().cloned());
         hints.extend(jobs::candidates(app.db.reader(), class, window, &busy).await?);
     }
-    Ok((hints, is_full))
+    Ok((hints, WindowLook::Full { is_alone }))
 }
 
 /// By the name of the kind, and by id.

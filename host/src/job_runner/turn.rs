@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use base::error::{Code, Error};
+use base::error::{Code, Error, is_outage};
 use storage::job_claims;
 use storage::jobs::{self, End, Job, LostLease};
 use storage::lane::Lane;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::sleep_until;
 
 use crate::app::App;
@@ -22,6 +22,8 @@ use crate::job_runner::permits;
 const WRITE_AGAIN_AFTER_MS: [u64; 3] = [100, 1_000, 5_000];
 /// The wait after those for a job without a deadline, which nobody finds overdue, ms.
 const WRITE_AT_LAST_AFTER_MS: u64 = 30_000;
+/// How long a job waits whose turn ended because the database failed as a whole, ms.
+const OUTAGE_WAIT_MS: i64 = 5_000;
 /// How long a turn goes on that must not be left half-done (`JobRun::must_finish`), when the process ends and nobody has said how long its
 /// drain takes.
 pub const FINISHES_WITHIN: Duration = Duration::from_secs(5);
@@ -39,6 +41,8 @@ enum TurnOutcome {
         /// What failed wants to be left alone for so long, ms.
         wait_ms: i64,
     },
+    /// It was dropped for others that needed its place, and goes on when there is a place among the turns that last.
+    Preempted,
     /// Another host has the job, or it was called off: nothing is to be written.
     Lost,
 }
@@ -50,34 +54,51 @@ impl TurnOutcome {
             TurnOutcome::Ended(_) => "done",
             TurnOutcome::Failed { .. } if is_last => "given_up",
             TurnOutcome::Failed { .. } => "failed",
+            TurnOutcome::Preempted => "preempted",
             TurnOutcome::Lost => "lost",
         }
     }
 }
 
-/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row. When `stop` says that the process ends,
-/// the turn is dropped and nothing is written: its host gives the job back.
-pub async fn run(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
-    let lane = Lane::jobs().of(&job.tenant.application_id);
-    lane.scope(run_once(app, kind, job, stop)).await;
+/// Signals of the runner to a turn.
+#[derive(Default)]
+pub struct TurnSignals {
+    /// Becomes true when the process ends.
+    pub stop: Option<watch::Receiver<bool>>,
+    /// Notified when others need the turn's place.
+    pub preempted: Option<Arc<Notify>>,
 }
 
-async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receiver<bool>>) {
+/// Runs a claimed job once, and writes down how that ended. Failures are logged and kept in the row. When `stop` says that the process ends,
+/// the turn is dropped and nothing is written: its host gives the job back.
+pub async fn run(app: App, kind: JobKind, job: Job, signals: TurnSignals) {
+    let lane = Lane::jobs().of(&job.tenant.application_id);
+    let (name, metrics, counts) = (kind.name, app.metrics.clone(), lane.counts().clone());
+    lane.scope(run_once(app, kind, job, signals)).await;
+    metrics.count_job_statements(name, &counts);
+}
+
+async fn run_once(app: App, kind: JobKind, job: Job, signals: TurnSignals) {
     let is_last = kind.max_attempts.is_some_and(|most| job.attempts >= most);
     let (began, began_at) = (Instant::now(), app.now());
-    let turn = JobRun { app, job, is_last, must_finish: Arc::new(AtomicBool::new(false)), stop };
+    let TurnSignals { stop, preempted } = signals;
+    let (must_finish, is_preemptible) = (Arc::default(), AtomicBool::new(false));
+    let turn = JobRun { app, job, is_last, must_finish, is_preemptible, stop };
     let outcome = tokio::select! {
         biased;
         outcome = attempt(&turn, &kind) => outcome,
         () = time_is_up(&turn) => return,
+        () = wait_for_preemption(&turn, preempted.as_deref()) => TurnOutcome::Preempted,
     };
     turn.app.metrics.observe_turn(kind.name, outcome.name(is_last), began.elapsed());
-    let is_slow = permits::is_slow(kind.class, began.elapsed(), turn.job.is_slow);
+    let is_slow = matches!(outcome, TurnOutcome::Preempted)
+        || permits::is_slow(kind.class, began.elapsed(), turn.job.is_slow);
     let id = &turn.job.id;
     let end = match outcome {
         TurnOutcome::Ended(JobEnd::Committed) => return,
         TurnOutcome::Ended(next) => ended(&turn, next, began_at),
-        TurnOutcome::Failed { code, message, wait_ms } => failed(&turn, &kind, (code, &message), wait_ms),
+        TurnOutcome::Preempted => ended(&turn, JobEnd::PutOff(turn.app.now()), began_at),
+        TurnOutcome::Failed { code, message, wait_ms } => failed(&turn, &kind, code, &message, wait_ms),
         TurnOutcome::Lost => {
             tracing::debug!(job = %id, "a turn ended whose job is no longer this host's");
             return;
@@ -91,7 +112,9 @@ async fn run_once(app: App, kind: JobKind, job: Job, stop: Option<watch::Receive
         }
         let next = waits.next().copied();
         let Some(wait) = next.or(kind.deadline_ms.is_none().then_some(WRITE_AT_LAST_AFTER_MS)) else {
-            tracing::error!(job = %id, error = %format!("{e:#}"), "how a job ended cannot be written");
+            if !is_outage(&e) {
+                tracing::error!(job = %id, error = %format!("{e:#}"), "how a job ended cannot be written");
+            }
             return;
         };
         tokio::time::sleep(Duration::from_millis(wait)).await;
@@ -109,6 +132,17 @@ async fn time_is_up(turn: &JobRun) {
     }
     if turn.must_finish.load(Ordering::Acquire) {
         drain_ends(&turn.app, WRITES_WITHIN, FINISHES_WITHIN).await;
+    }
+}
+
+/// Waits until others need the place of a turn that can go on later.
+async fn wait_for_preemption(turn: &JobRun, preempted: Option<&Notify>) {
+    let Some(preempted) = preempted else { return std::future::pending().await };
+    loop {
+        preempted.notified().await;
+        if turn.is_preemptible.load(Ordering::Acquire) {
+            return;
+        }
     }
 }
 
@@ -144,6 +178,8 @@ async fn attempt(turn: &JobRun, kind: &JobKind) -> TurnOutcome {
         Err(said) => TurnOutcome::Failed { code: "panic", message: said, wait_ms: 0 },
         Ok(Ok(next)) => TurnOutcome::Ended(next),
         Ok(Err(Error::Internal(e))) if e.is::<LostLease>() => TurnOutcome::Lost,
+        // It is no failure of the job.
+        Ok(Err(e)) if e.is_outage() => TurnOutcome::Ended(JobEnd::PutOff(turn.app.now() + OUTAGE_WAIT_MS)),
         Ok(Err(e)) => {
             let code = e.code().map_or(Code::InternalError.as_str(), Code::as_str);
             TurnOutcome::Failed { code, message: e.to_string(), wait_ms: wait_ms(&e) }
@@ -180,7 +216,7 @@ fn wait_ms(e: &Error) -> i64 {
         .min(crate::app::throttle_limit::LONGEST_MS)
 }
 
-fn failed(turn: &JobRun, kind: &JobKind, (code, message): (&str, &str), wait_ms: i64) -> Option<End> {
+fn failed(turn: &JobRun, kind: &JobKind, code: &str, message: &str, wait_ms: i64) -> Option<End> {
     let (now, attempts) = (turn.app.now(), turn.job.attempts);
     let (message, _) = message.split_at(message.floor_char_boundary(MAX_ERROR));
     let [random] = turn.app.entropy.bytes::<1>();

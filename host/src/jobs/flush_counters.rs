@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use base::error::is_outage;
 use tokio::sync::watch;
 
 use crate::app::App;
@@ -14,7 +15,9 @@ const TICK: Duration = Duration::from_secs(1);
 pub async fn run(app: &App, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         // Counts that cannot be written now are written later.
-        if let Err(e) = guarded(&app.metrics, "usage", app.usage.flush(&app.db)).await {
+        if let Err(e) = guarded(&app.metrics, "usage", app.usage.flush(&app.db)).await
+            && !is_outage(&e)
+        {
             tracing::warn!(error = %format!("{e:#}"), "usage figures cannot be written");
         }
         app.rankings.forget_old(app.now());

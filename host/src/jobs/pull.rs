@@ -4,7 +4,7 @@
 use base::error::Result;
 use storage::connections::Connection;
 use storage::wakes::JobClass;
-use storage::{connections as table, items, jobs, sync_states};
+use storage::{connections as table, items, jobs};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -26,9 +26,6 @@ pub const PULL: JobKind = JobKind {
     run: |turn| Box::pin(run(turn)),
 };
 
-/// When a collection that is gone is looked for again, ms.
-const GONE_MS: i64 = 15 * 60_000;
-
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, job) = (&turn.app, &turn.job);
     let mut key = job.key().splitn(3, ':');
@@ -38,10 +35,13 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     let Some(connection) = table::find(app.db.reader(), &job.tenant, id).await? else {
         return Ok(JobEnd::Done);
     };
+    // Where the collection is gone, its return makes another job (`sync_states::resume_contents`).
     let Some(scope) = scope_of(app, &connection, surface, scope_id).await? else {
-        return without_scope(app, &connection, surface, scope_id).await;
+        return Ok(JobEnd::Done);
     };
     connections::usable(&connection)?;
+    // It reads, and stores page by page.
+    turn.allow_preemption();
     let _one = app.locks.lock(&scope.lock_name(&connection)).await;
     let planned_at = sync::state(app, &connection, &scope).await?.next_pull_at;
     let is_asked_for = job.due_at.zip(planned_at).is_some_and(|(due_at, planned_at)| due_at < planned_at);
@@ -50,8 +50,10 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
         true => collection_set::run(app, &connection, &scope, by).await?,
         false => pull::run(app, &connection, &scope, by).await?,
     };
-    if ended != PullEnd::CaughtUp {
-        return Ok(JobEnd::Part(app.now()));
+    match ended {
+        PullEnd::CaughtUp => {}
+        PullEnd::Waits(until) => return Ok(JobEnd::PutOff(until)),
+        PullEnd::Superseded | PullEnd::Enough => return Ok(JobEnd::Part(app.now())),
     }
     let state = sync::state(app, &connection, &scope).await?;
     if !state.followed {
@@ -61,14 +63,6 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     wanted_watches::ensure(app, &connection, &scope).await?;
     let next = state.next_pull_at.unwrap_or_else(|| app.now() + app.config.poll_interval_ms);
     Ok(JobEnd::At(next.max(app.now() + 1)))
-}
-
-/// What becomes of the job of a collection that is gone. One that the provider names again is the same one, with its id, and is followed
-/// as before; when its state is gone too, nothing is left to do.
-async fn without_scope(app: &App, connection: &Connection, surface: &str, scope_id: &str) -> Result<JobEnd> {
-    let state = sync_states::find(app.db.reader(), &connection.id, surface, scope_id).await?;
-    let is_followed = !scope_id.is_empty() && state.is_some_and(|state| state.followed);
-    Ok(if is_followed { JobEnd::PutOff(app.now() + GONE_MS) } else { JobEnd::Done })
 }
 
 /// What is pulled. None: the collection is gone, or it is nothing that is pulled by itself.

@@ -44,8 +44,9 @@ const ADOPTED_AT_A_TIME: i64 = 1_000;
 /// Makes the jobs that must be there and are not. Returns how many connections got one whose data is going.
 pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
     let installation = Tenant { organization_id: String::new(), application_id: String::new() };
-    for sweep in &SWEEPS {
-        let job = NewJob {
+    let new: Vec<NewJob<'_>> = SWEEPS
+        .iter()
+        .map(|sweep| NewJob {
             kind: CLEAN.name,
             key: sweep.name,
             class: CLEAN.class,
@@ -54,9 +55,9 @@ pub async fn ensure(tx: &mut Tx, now: i64) -> anyhow::Result<u64> {
             target: "",
             due_at: Some(now),
             args: None,
-        };
-        jobs::ensure(tx, &job, now).await?;
-    }
+        })
+        .collect();
+    jobs::ensure_all(tx, &new, now).await?;
     reconcile::ensure(tx, &installation, now).await?;
     purge::adopt(tx, now, ADOPTED_AT_A_TIME).await
 }

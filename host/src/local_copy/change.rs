@@ -50,8 +50,8 @@ pub struct ItemChange<'l> {
     pub change: ChangeKind,
     /// The row that it replaces.
     pub before: Option<Locked<'l, Item>>,
-    /// The row that was written of it already, so that others find it.
-    pub inserted: Option<Locked<'l, Item>>,
+    /// The row as it stands in the table, where it was written once already so that others find it.
+    pub stored: Option<Locked<'l, Item>>,
     /// Whom it names, as the provider names them.
     pub refs: Vec<String>,
     pub keys: Vec<Key>,
@@ -59,12 +59,25 @@ pub struct ItemChange<'l> {
     pub places: Vec<String>,
 }
 
-/// What was written of sources.
+/// The outcome of writing records.
 #[derive(Debug, Default)]
 pub struct Upserted {
-    /// The last sequence that was given, if anything changed.
-    pub last: Option<i64>,
+    /// The first and the last sequence of the log that changes were given, if anything changed.
+    pub first_sequence: Option<i64>,
+    pub last_sequence: Option<i64>,
+    /// Live rows as they stand in the table: those of the records, written or as they were, and those of others that changed with them.
+    pub items: Vec<Item>,
     pub superseded: SupersededRecords,
+}
+
+impl Upserted {
+    /// Adds what was written after it in the same transaction.
+    pub(crate) fn extend(&mut self, later: Upserted) {
+        self.first_sequence = self.first_sequence.or(later.first_sequence);
+        self.last_sequence = later.last_sequence.or(self.last_sequence);
+        self.items.extend(later.items);
+        self.superseded.extend(later.superseded);
+    }
 }
 
 /// Locks the connection, before the first look at what is stored of it: what is decided on that must still be so when it is written.
@@ -92,6 +105,8 @@ pub struct UnloggedChange<'l> {
 pub struct Differences<'l> {
     pub changed: Vec<ItemChange<'l>>,
     pub quiet: Vec<UnloggedChange<'l>>,
+    /// Live rows that stay as they are, because the records say the same of them.
+    pub unchanged: Vec<Item>,
     pub superseded: SupersededRecords,
 }
 
@@ -105,6 +120,7 @@ impl<'l> Differences<'l> {
     pub fn extend(&mut self, other: Differences<'l>) {
         self.changed.extend(other.changed);
         self.quiet.extend(other.quiet);
+        self.unchanged.extend(other.unchanged);
     }
 }
 
@@ -114,12 +130,17 @@ impl<'l> Differences<'l> {
 pub struct SupersededRecords {
     /// The provider's names of what can be read again one by one.
     pub sources: Vec<String>,
-    /// Folders or labels are among the rest: they come only with everything else.
+    /// Among the rest is what comes only with everything else: folders, labels, exceptions of a series that has very many.
     pub folders: bool,
 }
 
 impl SupersededRecords {
     pub fn is_empty(&self) -> bool {
         self.sources.is_empty() && !self.folders
+    }
+
+    pub(crate) fn extend(&mut self, other: SupersededRecords) {
+        self.sources.extend(other.sources);
+        self.folders |= other.folders;
     }
 }

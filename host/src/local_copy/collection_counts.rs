@@ -59,7 +59,7 @@ async fn watches_of(
     let ids: Vec<String> = calendars.iter().map(|calendar| calendar.id.clone()).collect();
     let mut of_calendars: HashMap<String, Vec<Watch>> = HashMap::new();
     for watch in watches::of_collections(on, ResourceKind::Calendar.surface().as_str(), &ids).await? {
-        if watch_reach::can_watch(app, &watch.provider) {
+        if watch_reach::can_watch(app, &watch.provider, &watch.surface) {
             of_calendars.entry(watch.scope_id.clone()).or_default().push(watch);
         }
     }

@@ -3,92 +3,100 @@
 use std::collections::{HashMap, HashSet};
 
 use base::error::Result;
-use storage::Tx;
 use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::Locked;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::local_copy::change::{
-    ChangeKind, CopyLocation, Differences, ItemChange, SupersededRecords, UnloggedChange,
-};
+use crate::local_copy::change::{ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange};
+use crate::local_copy::mail::draft_state::is_being_sent;
 use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
+use crate::local_copy::stored_records::StoredRecords;
+use crate::local_copy::transaction::CopyTransaction;
 
-/// What one source of anything but mail changes here.
-pub async fn differences<'l>(
-    tx: &mut Tx,
+/// The changes that one record makes to the local copy. Of mail: `mail::diff`.
+pub fn differences<'l>(
     app: &App,
-    (lock, place): (&'l ConnectionLock, &CopyLocation),
-    source: &NormalizedRecord,
-) -> Result<Differences<'l>> {
-    let parent_id = place.parent_id.as_str();
-    let stored = items::lock_of_source(tx, lock, place.kind.family(), parent_id, &source.source_id).await?;
-    let (mut changed, mut quiet) = (Vec::new(), Vec::new());
-    let by_name: HashMap<(&str, &str), &Locked<'l, Item>> =
-        stored.iter().map(|i| ((i.kind.as_str(), i.external_id.as_str()), i)).collect();
-    // Ids by the provider's names, whatever the kind: of what is stored, and of what was told by now.
-    let stored_ids: HashMap<&str, &str> =
-        stored.iter().rev().map(|i| (i.external_id.as_str(), i.id.as_str())).collect();
-    let mut told_ids: HashMap<&str, String> = HashMap::with_capacity(source.items.len());
+    location: &CopyLocation,
+    stored: &StoredRecords<'l>,
+    record: &NormalizedRecord,
+) -> Differences<'l> {
+    let mut found = Differences::default();
+    let of_record = stored.of_source(&record.source_id);
+    // Ids by the provider's names, whatever the kind, of what was told by now.
+    let mut told_ids: HashMap<&str, String> = HashMap::with_capacity(record.items.len());
     // Exceptions behind what they are exceptions of, wherever the connector tells of it: they name it.
     let (exceptions, others): (Vec<_>, Vec<_>) =
-        source.items.iter().partition(|item| item.series_external_id.is_some());
+        record.items.iter().partition(|item| item.series_external_id.is_some());
     for fresh in others.into_iter().chain(exceptions) {
-        let kind = fresh.kind.as_str();
-        let mut known = by_name.get(&(kind, fresh.external_id.as_str())).copied().cloned();
-        if known.is_none() {
-            // It may have been read from another source before: moved, or split off.
-            known = items::lock_by_external_id(tx, lock, kind, parent_id, &fresh.external_id).await?;
-        }
-        let id = known.as_ref().map_or_else(|| app.new_id(fresh.kind.id_kind()), |i| i.id.clone());
+        let known = stored.find_item(fresh.kind, &fresh.external_id);
+        let id = known.map_or_else(|| app.new_id(fresh.kind.id_kind()), |i| i.id.clone());
         told_ids.entry(&fresh.external_id).or_insert_with(|| id.clone());
-        let series_id = fresh.series_external_id.as_deref().and_then(|series| {
-            told_ids.get(series).map(String::as_str).or_else(|| stored_ids.get(series).copied())
-        });
-        let series_id = series_id.map(str::to_owned);
-        let row = row(app, place, source, fresh, (id, series_id), known.as_deref());
-        let change = match &known {
-            Some(known) if is_same(known, &row) => {
-                if differs_quietly(known, &row) {
-                    quiet.push(UnloggedChange { item: kept_as(known, row), before: known.clone() });
+        let row = row(app, location, record, fresh, id, known.map(|known| -> &Item { known }));
+        let series = fresh.series_external_id.as_deref();
+        let told = series.map(|name| (name, told_ids.get(name).filter(|told| **told != row.id)));
+        let (series_id, series_name) = match told {
+            None => (None, None),
+            Some((_, Some(id))) => (Some(id.clone()), None),
+            // The series of another record: `series_links` finds it, until then it is the one that it was.
+            Some((name, None)) => (live_series_id(known), Some(name.to_owned())),
+        };
+        found.compare(fresh, Item { series_id, series_name, ..row }, known);
+    }
+    let kept: HashSet<(&str, &str)> =
+        record.items.iter().map(|i| (i.kind.as_str(), i.external_id.as_str())).collect();
+    let is_gone = |i: &&Locked<'_, Item>| {
+        i.deleted_at.is_none()
+            && !kept.contains(&(i.kind.as_str(), i.external_id.as_str()))
+            && !is_being_sent(i)
+    };
+    let gone = of_record.into_iter().filter(is_gone).cloned();
+    found.changed.extend(gone.map(|item| deleted(item, location, stored.read_at)));
+    found
+}
+
+/// The series of a stored item, if the item is live.
+fn live_series_id(known: Option<&Locked<'_, Item>>) -> Option<String> {
+    known.filter(|known| known.deleted_at.is_none())?.series_id.clone()
+}
+
+impl<'l> Differences<'l> {
+    /// Adds an item as it was told, and the row that is stored of it.
+    fn compare(&mut self, fresh: &NormalizedItem, item: Item, known: Option<&Locked<'l, Item>>) {
+        let change = match known {
+            Some(known) if is_same(known, &item) => {
+                match differs_quietly(known, &item) {
+                    true => {
+                        self.quiet.push(UnloggedChange { item: kept_as(known, item), before: known.clone() })
+                    }
+                    false => self.unchanged.push(Item::clone(known)),
                 }
-                continue;
+                return;
             }
             Some(known) if known.deleted_at.is_none() => ChangeKind::Updated,
             _ => ChangeKind::Created,
         };
-        let (refs, keys) = (fresh.content.refs.clone(), fresh.content.keys.clone());
-        changed.push(ItemChange {
+        self.changed.push(ItemChange {
             kind: fresh.kind,
-            item: row,
+            item,
             change,
-            before: known,
-            inserted: None,
-            refs,
-            keys,
+            before: known.cloned(),
+            stored: None,
+            refs: fresh.content.refs.clone(),
+            keys: fresh.content.keys.clone(),
             places: Vec::new(),
         });
     }
-    drop((by_name, stored_ids));
-    let kept: HashSet<(&str, &str)> =
-        source.items.iter().map(|i| (i.kind.as_str(), i.external_id.as_str())).collect();
-    let is_kept = |item: &Item| kept.contains(&(item.kind.as_str(), item.external_id.as_str()));
-    let is_gone = |i: &Locked<'_, Item>| {
-        i.deleted_at.is_none() && !is_kept(i) && !crate::local_copy::mail::draft_state::is_being_sent(i)
-    };
-    let now = app.now();
-    changed.extend(stored.into_iter().filter(is_gone).map(|item| deleted(item, place, now)));
-    Ok(Differences { changed, quiet, superseded: SupersededRecords::default() })
 }
 
 /// The change of an item that its source does not have any more.
-fn deleted<'l>(item: Locked<'l, Item>, place: &CopyLocation, now: i64) -> ItemChange<'l> {
+fn deleted<'l>(item: Locked<'l, Item>, location: &CopyLocation, now: i64) -> ItemChange<'l> {
     ItemChange {
-        kind: ResourceKind::parse(&item.kind).unwrap_or(place.kind),
+        kind: ResourceKind::parse(&item.kind).unwrap_or(location.kind),
         item: Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) },
         change: ChangeKind::Deleted,
         before: Some(item),
-        inserted: None,
+        stored: None,
         refs: Vec::new(),
         keys: Vec::new(),
         places: Vec::new(),
@@ -153,21 +161,19 @@ pub fn merge_renamed(changed: &mut Vec<ItemChange<'_>>) {
 /// again, also where it comes back under its own name.
 // Contract silent: for how long an object that is gone is the same one when it comes back. A day.
 pub async fn take_up_departed<'l>(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    copy: &mut CopyTransaction<'_, 'l>,
     changed: &mut [ItemChange<'l>],
 ) -> Result<()> {
-    let since = app.now() - items::RETURN_MS;
+    let since = copy.app.now() - items::RETURN_MS;
     let new = changed.iter().filter(|one| is_new(one));
     let prints: Vec<&str> = new.filter_map(|one| one.item.fingerprint.as_deref()).collect();
-    let found = items::lock_gone_by_fingerprint(tx, lock, &prints, since, MOST_DEPARTED).await?;
+    let found = items::lock_gone_by_fingerprint(copy.tx, copy.lock, &prints, since, MOST_DEPARTED).await?;
     // What the page itself tells of a tombstone goes first.
     let told = changed.iter().filter_map(|one| one.before.as_ref());
     let told: HashSet<String> = told.map(|before| before.id.clone()).collect();
     let mut departed: HashMap<String, Locked<'l, Item>> = HashMap::new();
     for one in found {
-        let is_free = one.parent_id == place.parent_id && !told.contains(&one.id);
+        let is_free = one.parent_id == copy.location.parent_id && !told.contains(&one.id);
         if let Some(print) = one.fingerprint.clone().filter(|_| is_free) {
             // The last that went comes first.
             departed.entry(print).or_insert(one);
@@ -184,7 +190,7 @@ pub async fn take_up_departed<'l>(
     keep_series(changed, &kept);
     let returned = changed.iter().filter(|one| has_returned(one));
     let ids: Vec<&str> = returned.map(|one| one.item.id.as_str()).collect();
-    let mut metadata = items::departed(tx, &ids).await?;
+    let mut metadata = items::departed(copy.tx, &ids).await?;
     for one in changed.iter_mut().filter(|one| has_returned(one)) {
         let went_at = one.before.as_ref().and_then(|before| before.deleted_at).filter(|at| *at >= since);
         if let Some((metadata, left_at)) = metadata.remove(&one.item.id)
@@ -215,6 +221,7 @@ fn is_same(known: &Item, row: &Item) -> bool {
 fn kept_as(known: &Item, row: Item) -> Item {
     Item {
         source_id: row.source_id,
+        series_name: row.series_name,
         provider_etag: row.provider_etag,
         provider_data: row.provider_data,
         ..known.clone()
@@ -224,29 +231,31 @@ fn kept_as(known: &Item, row: Item) -> Item {
 /// Whether something differs that nobody sees.
 fn differs_quietly(known: &Item, row: &Item) -> bool {
     known.source_id != row.source_id
+        || known.series_name != row.series_name
         || known.provider_etag != row.provider_etag
         || known.provider_data != row.provider_data
 }
 
-/// The row of an item as it was told; `ids`: its own, and its series'.
+/// The row of an item as it was told, without the id of its series.
 pub fn row(
     app: &App,
     place: &CopyLocation,
     source: &NormalizedRecord,
     fresh: &NormalizedItem,
-    ids: (String, Option<String>),
+    id: String,
     known: Option<&Item>,
 ) -> Item {
     let now = app.now();
     let live = known.filter(|k| k.deleted_at.is_none());
     Item {
-        id: ids.0,
+        id,
         connection_id: place.connection_id.clone(),
         kind: fresh.kind.as_str().to_owned(),
         parent_id: place.parent_id.clone(),
         external_id: fresh.external_id.clone(),
         source_id: source.source_id.clone(),
-        series_id: ids.1,
+        series_id: None,
+        series_name: None,
         provider_etag: source.provider_etag.clone(),
         etag: String::new(),
         hash: fresh.hash.clone(),

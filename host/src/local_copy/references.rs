@@ -2,98 +2,129 @@
 //! may come first or go first; what stands in a body are our ids. So whenever one of two changes, the other is looked at too,
 //! and is told as changed if that shows in it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use base::error::Result;
 use model::contacts::{Contact, ContactGroup};
 use model::tasks::Task;
-use storage::Tx;
-use storage::items::{self, Item};
-use storage::locked::ConnectionLock;
+use storage::items::{self, Item, ItemKeys, ItemLinks, ItemParts, ItemRefs, ItemWrite, LinkQuery, Part};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::local_copy::change::{ChangeKind, CopyLocation, ItemChange};
-use crate::local_copy::contact::MAX_INLINE_MEMBERS;
+use crate::local_copy::change::{ChangeKind, ItemChange};
+use crate::local_copy::contact::{self, MAX_INLINE_MEMBERS};
 use crate::local_copy::stored_warnings::as_before;
+use crate::local_copy::task_parts::{bind_parts, has_parts};
+use crate::local_copy::transaction::CopyTransaction;
 
-/// Puts our ids into what changed, and adds what changes with it.
-pub async fn bind<'l>(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&'l ConnectionLock, &CopyLocation),
+/// The live items that each item is linked with, by its id. An item that was asked for has an entry.
+type Links = HashMap<String, ItemLinks>;
+
+/// Puts our ids into what changed, and adds what changes with it, behind it.
+pub async fn resolve<'l>(
+    copy: &mut CopyTransaction<'_, 'l>,
     mut changed: Vec<ItemChange<'l>>,
 ) -> Result<Vec<ItemChange<'l>>> {
-    if !matches!(place.kind, ResourceKind::Contact | ResourceKind::ContactGroup | ResourceKind::Task) {
+    let location = copy.location;
+    if !matches!(location.kind, ResourceKind::Contact | ResourceKind::ContactGroup | ResourceKind::Task) {
         return Ok(changed);
     }
-    let names = changed.iter().any(|c| !c.refs.is_empty()) || items::has_refs(tx, &place.parent_id).await?;
-    let mut concerned = BTreeSet::new();
-    if names {
+    let has_names = changed.iter().any(|one| !one.refs.is_empty())
+        || items::has_refs(copy.tx, &location.parent_id).await?;
+    let (mut links, mut others) = (Links::new(), Vec::new());
+    if has_names {
         // Rows first, so that names can be looked up among them.
-        for one in &mut changed {
-            match &one.before {
-                Some(before) => items::update(tx, before, &one.item).await?,
-                None => one.inserted = Some(items::insert(tx, lock, one.item.clone()).await?),
-            }
-        }
-        for one in &changed {
-            concerned.extend(others(tx, place, one).await?);
-        }
+        store_rows(copy, &mut changed).await?;
+        let concerned = concerned_ids(copy, &changed, &mut links).await?;
+        others = lock_others(copy, &changed, &concerned).await?;
+        let is_open =
+            |one: &&ItemChange<'_>| one.change != ChangeKind::Deleted && !links.contains_key(&one.item.id);
+        let open: Vec<&ItemChange<'_>> = changed.iter().chain(&others).filter(is_open).collect();
+        let found = linked(copy, &open).await?;
+        links.extend(found);
     }
-    for one in &mut changed {
-        if one.change != ChangeKind::Deleted {
-            settle(tx, app, one, names).await?;
-        }
-        if one.kind == ResourceKind::Contact {
-            items::set_keys(tx, &place.tenant, &one.item, &one.keys).await?;
-        }
-    }
-    let known: HashSet<String> = changed.iter().map(|c| c.item.id.clone()).collect();
-    for id in concerned.into_iter().filter(|id| !known.contains(id)) {
-        let Some(item) = items::lock_item(tx, lock, &id).await? else { continue };
-        if item.deleted_at.is_some() {
-            continue;
-        }
-        let mut one = ItemChange {
-            kind: ResourceKind::parse(&item.kind).unwrap_or(place.kind),
-            item: Item { updated_at: app.now(), ..Item::clone(&item) },
-            change: ChangeKind::Updated,
-            inserted: None,
-            refs: Vec::new(),
-            keys: Vec::new(),
-            places: Vec::new(),
-            before: Some(item),
-        };
-        settle(tx, app, &mut one, true).await?;
-        if one.before.as_ref().is_none_or(|before| before.body != one.item.body) {
-            if one.kind == ResourceKind::Contact {
-                items::set_keys(tx, &place.tenant, &one.item, &one.keys).await?;
-            }
-            changed.push(one);
-        }
-    }
+    let live = changed.iter_mut().filter(|one| one.change != ChangeKind::Deleted);
+    settle(copy, &links, live.chain(&mut others).collect()).await?;
+    others.retain(|one| one.before.as_ref().is_none_or(|before| before.body != one.item.body));
+    changed.extend(others);
+    let contacts = changed.iter().filter(|one| one.kind == ResourceKind::Contact);
+    let keys: Vec<ItemKeys<'_>> = contacts.map(|one| ItemKeys { item: &one.item, keys: &one.keys }).collect();
+    items::set_keys(copy.tx, &location.tenant, &keys).await?;
     Ok(changed)
 }
 
-/// The ids of the others that may look different because of this change. Keeps whom it names.
-async fn others(tx: &mut Tx, place: &CopyLocation, one: &ItemChange<'_>) -> Result<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
-    if items::targets(tx, &one.item.id).await? != one.refs {
-        let other = other_side(one.kind);
-        let before: BTreeSet<String> = items::linked(tx, &one.item, other).await?.into_iter().collect();
-        items::set_refs(tx, &one.item, &one.refs).await?;
-        let after: BTreeSet<String> = items::linked(tx, &one.item, other).await?.into_iter().collect();
-        found.extend(before.symmetric_difference(&after).cloned());
+/// Writes the rows of what changed, as far as they are known.
+async fn store_rows<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: &mut [ItemChange<'l>]) -> Result<()> {
+    let rows: Vec<ItemWrite<'_, '_>> =
+        changed.iter().map(|one| ItemWrite { before: one.before.as_ref(), item: &one.item }).collect();
+    items::write(copy.tx, copy.lock, &rows).await?;
+    for one in changed {
+        one.stored = Some(items::relock(copy.lock, one.item.clone())?);
     }
-    // Who names it sees it come, go, or change its name.
-    let uids = [one.item.uid.clone(), one.before.as_ref().and_then(|b| b.uid.clone())];
-    if one.change != ChangeKind::Updated || uids[0] != uids[1] {
-        for uid in uids.into_iter().flatten() {
-            found.extend(items::namers(tx, &place.parent_id, &uid).await?);
-        }
-        // The same from its side: whom it names may name nobody.
-        found.extend(items::linked(tx, &one.item, other_side(one.kind)).await?);
+    Ok(())
+}
+
+/// The ids of the others that may look different because of these changes. Keeps whom the changed items name, and adds what was read of
+/// their links to `links`.
+async fn concerned_ids(
+    copy: &mut CopyTransaction<'_, '_>,
+    changed: &[ItemChange<'_>],
+    links: &mut Links,
+) -> Result<BTreeSet<String>> {
+    let ids: Vec<&str> = changed.iter().map(|one| one.item.id.as_str()).collect();
+    let targets = items::targets_of(copy.tx, &ids).await?;
+    let named = |one: &ItemChange<'_>| targets.get(&one.item.id).map_or(&[][..], Vec::as_slice);
+    let renaming: Vec<&ItemChange<'_>> =
+        changed.iter().filter(|one| named(one) != one.refs.as_slice()).collect();
+    // Those that name an item are the same before and after its own names change.
+    let parting: Vec<&ItemChange<'_>> =
+        renaming.iter().copied().filter(|one| !named(one).is_empty()).collect();
+    let before = linked(copy, &parting).await?;
+    let refs: Vec<ItemRefs<'_>> =
+        renaming.iter().map(|one| ItemRefs { item: &one.item, uids: &one.refs }).collect();
+    items::set_refs(copy.tx, &refs).await?;
+    let appearing: Vec<&ItemChange<'_>> = changed.iter().filter(|one| appears(one)).collect();
+    let mut looked_at = renaming.clone();
+    looked_at.extend(appearing.iter().copied().filter(|one| named(one) == one.refs.as_slice()));
+    links.extend(linked(copy, &looked_at).await?);
+    let mut found = BTreeSet::new();
+    for one in renaming {
+        let (was, is) = (named_in(&before, &one.item), named_in(links, &one.item));
+        found.extend(was.symmetric_difference(&is).map(|id| (*id).clone()));
+    }
+    // Whoever names one of them sees it come, go, or change its name.
+    let uids: BTreeSet<&str> = appearing.iter().flat_map(|one| uids(one)).flatten().collect();
+    let uids: Vec<&str> = uids.into_iter().collect();
+    found.extend(items::namers_of(copy.tx, &copy.location.parent_id, &uids).await?);
+    // The same from its side: whom it names may name nobody.
+    for links in appearing.iter().filter_map(|one| links.get(&one.item.id)) {
+        found.extend(links.named.iter().chain(&links.naming).cloned());
+    }
+    Ok(found)
+}
+
+/// The names by which others refer to an item, now and until now.
+fn uids<'i>(one: &'i ItemChange<'_>) -> [Option<&'i str>; 2] {
+    [one.item.uid.as_deref(), one.before.as_ref().and_then(|before| before.uid.as_deref())]
+}
+
+/// Whether an item comes, goes, or is called otherwise.
+fn appears(one: &ItemChange<'_>) -> bool {
+    let [is, was] = uids(one);
+    one.change != ChangeKind::Updated || is != was
+}
+
+fn named_in<'k>(links: &'k Links, item: &Item) -> BTreeSet<&'k String> {
+    links.get(&item.id).into_iter().flat_map(|links| &links.named).collect()
+}
+
+/// The links of these items.
+async fn linked(copy: &mut CopyTransaction<'_, '_>, all: &[&ItemChange<'_>]) -> Result<Links> {
+    let queries: Vec<LinkQuery<'_>> =
+        all.iter().map(|one| LinkQuery { item: &one.item, kind: other_side(one.kind) }).collect();
+    let mut found = items::linked_of(copy.tx, &queries).await?;
+    for one in all {
+        found.entry(one.item.id.clone()).or_default();
     }
     Ok(found)
 }
@@ -107,47 +138,89 @@ fn other_side(kind: ResourceKind) -> &'static str {
     }
 }
 
-/// The body as it is among the others now.
-async fn settle(tx: &mut Tx, app: &App, one: &mut ItemChange<'_>, names: bool) -> Result<()> {
-    match one.kind {
-        ResourceKind::Contact if names => {
+/// The live ones of these items that do not change by themselves, in the order of their ids, as changes that are still without any.
+async fn lock_others<'l>(
+    copy: &mut CopyTransaction<'_, 'l>,
+    changed: &[ItemChange<'l>],
+    concerned: &BTreeSet<String>,
+) -> Result<Vec<ItemChange<'l>>> {
+    let known: HashSet<&str> = changed.iter().map(|one| one.item.id.as_str()).collect();
+    let ids: Vec<&str> = concerned.iter().map(String::as_str).filter(|id| !known.contains(id)).collect();
+    let mut found = items::lock_items(copy.tx, copy.lock, &ids).await?;
+    found.retain(|item| item.deleted_at.is_none());
+    found.sort_by(|a, b| a.id.cmp(&b.id));
+    let (now, kind) = (copy.app.now(), copy.location.kind);
+    let others = found.into_iter().map(|item| ItemChange {
+        kind: ResourceKind::parse(&item.kind).unwrap_or(kind),
+        item: Item { updated_at: now, ..Item::clone(&item) },
+        change: ChangeKind::Updated,
+        stored: None,
+        refs: Vec::new(),
+        keys: Vec::new(),
+        places: Vec::new(),
+        before: Some(item),
+    });
+    Ok(others.collect())
+}
+
+/// Gives items the bodies that they have among the others now. Items without links are in a collection where nobody names anybody.
+async fn settle(
+    copy: &mut CopyTransaction<'_, '_>,
+    links: &Links,
+    all: Vec<&mut ItemChange<'_>>,
+) -> Result<()> {
+    let is_divided = |one: &&&mut ItemChange<'_>| one.kind == ResourceKind::Task && has_parts(&one.item.body);
+    let divided: Vec<&str> = all.iter().filter(is_divided).map(|one| one.item.id.as_str()).collect();
+    let mut known = items::parts_of_items(&mut *copy.tx, &divided).await?;
+    let (mut settled, mut new) = (Vec::with_capacity(all.len()), Vec::new());
+    for one in all {
+        let (of_one, parts) = (links.get(&one.item.id), known.remove(&one.item.id).unwrap_or_default());
+        new.push(bind(copy.app, one, of_one, parts)?);
+        settled.push(&*one);
+    }
+    let parts = settled.iter().zip(&new).filter(|(_, parts)| !parts.is_empty());
+    let parts: Vec<ItemParts<'_>> = parts.map(|(one, parts)| ItemParts { item: &one.item, parts }).collect();
+    Ok(items::put_parts(copy.tx, &parts).await?)
+}
+
+/// Puts our ids into one body. `known`: the parts that a task ever had. Returns those that are new.
+fn bind(
+    app: &App,
+    one: &mut ItemChange<'_>,
+    links: Option<&ItemLinks>,
+    known: Vec<Part>,
+) -> Result<Vec<Part>> {
+    let mut new = Vec::new();
+    let body = match (one.kind, links) {
+        (ResourceKind::Contact, Some(links)) => {
             let mut contact: Contact = serde_json::from_str(&one.item.body)?;
-            contact.group_ids = linked(tx, &one.item, ResourceKind::ContactGroup).await?;
-            one.keys = crate::local_copy::contact::keys(&contact);
-            one.item.body = as_before(&one.item.body, serde_json::to_string(&contact)?);
+            contact.group_ids = either_side(links);
+            one.keys = contact::keys(&contact);
+            serde_json::to_string(&contact)?
         }
-        ResourceKind::ContactGroup if names => {
+        (ResourceKind::ContactGroup, Some(links)) => {
             let mut group: ContactGroup = serde_json::from_str(&one.item.body)?;
-            let members = linked(tx, &one.item, ResourceKind::Contact).await?;
+            let members = either_side(links);
             group.member_count = i64::try_from(members.len()).unwrap_or(i64::MAX);
             group.contact_ids = (members.len() <= MAX_INLINE_MEMBERS).then_some(members);
-            one.item.body = as_before(&one.item.body, serde_json::to_string(&group)?);
+            serde_json::to_string(&group)?
         }
-        ResourceKind::Task if names || crate::local_copy::task_parts::has_parts(&one.item.body) => {
+        (ResourceKind::Task, links) if links.is_some() || has_parts(&one.item.body) => {
             let mut task: Task = serde_json::from_str(&one.item.body)?;
-            task.parent_id = parent(tx, &one.item).await?;
-            crate::local_copy::task_parts::bind_parts(tx, app, &one.item, &mut task).await?;
-            one.item.body = as_before(&one.item.body, serde_json::to_string(&task)?);
+            // Nobody is the parent of itself.
+            let mut named = links.into_iter().flat_map(|links| &links.named);
+            task.parent_id = named.find(|id| **id != one.item.id).cloned();
+            new = bind_parts(app, &one.item.id, &mut task, known)?;
+            serde_json::to_string(&task)?
         }
-        _ => {}
-    }
-    Ok(())
+        _ => return Ok(new),
+    };
+    one.item.body = as_before(&one.item.body, body);
+    Ok(new)
 }
 
-/// The ids of the live items of this kind that it names or that name it, sorted. A provider keeps membership on one side, on
-/// either.
-async fn linked(tx: &mut Tx, item: &Item, kind: ResourceKind) -> Result<Vec<String>> {
-    let found: BTreeSet<String> = items::linked(tx, item, kind.as_str()).await?.into_iter().collect();
-    Ok(found.into_iter().collect())
-}
-
-/// The task that it is a part of; nobody is the parent of itself.
-async fn parent(tx: &mut Tx, item: &Item) -> Result<Option<String>> {
-    if items::targets(tx, &item.id).await?.is_empty() {
-        return Ok(None);
-    }
-    // Those that it names come first, before its own children.
-    let nameless = Item { uid: None, ..item.clone() };
-    let found = items::linked(tx, &nameless, ResourceKind::Task.as_str()).await?;
-    Ok(found.into_iter().find(|id| *id != item.id))
+/// The ids of the live items that an item names or that name it, sorted. A provider keeps membership on one side, on either.
+fn either_side(links: &ItemLinks) -> Vec<String> {
+    let ids: BTreeSet<&String> = links.named.iter().chain(&links.naming).collect();
+    ids.into_iter().cloned().collect()
 }

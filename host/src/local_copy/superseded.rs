@@ -1,22 +1,22 @@
 //! Marking records that a write superseded, for the next pull to read again.
 
 use base::error::Result;
-use storage::{Tx, sync_states as table};
+use storage::sync_states as table;
 
-use crate::app::App;
-use crate::local_copy::change::{CopyLocation, SupersededRecords};
+use crate::local_copy::change::SupersededRecords;
+use crate::local_copy::transaction::CopyTransaction;
 
 /// Notes what was left out, to be read again. Collections come whole with every pull.
 pub async fn note_superseded(
-    tx: &mut Tx,
-    app: &App,
-    place: &CopyLocation,
+    copy: &mut CopyTransaction<'_, '_>,
     superseded: &SupersededRecords,
 ) -> Result<()> {
-    if place.kind.is_collection() {
+    let location = copy.location;
+    if location.kind.is_collection() || superseded.sources.is_empty() {
         return Ok(());
     }
-    let surface = place.kind.surface().as_str();
-    let of = table::ScopeKey { connection_id: &place.connection_id, surface, scope_id: &place.parent_id };
-    Ok(table::add_rereads(tx, of, &superseded.sources, app.now()).await?)
+    let surface = location.kind.surface().as_str();
+    let of =
+        table::ScopeKey { connection_id: &location.connection_id, surface, scope_id: &location.parent_id };
+    Ok(table::add_rereads(copy.tx, of, &superseded.sources, copy.app.now()).await?)
 }

@@ -6,8 +6,7 @@ use model::Instant;
 use model::tasks::Task;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
-use storage::Tx;
-use storage::items::{self, Item, Part};
+use storage::items::Part;
 
 use crate::app::App;
 
@@ -22,12 +21,9 @@ pub fn has_parts(body: &str) -> bool {
     !(body.contains("\"checklistItems\":[]") && body.contains("\"links\":[]"))
 }
 
-/// Puts our ids for the provider's, makes those that are missing, and fills in what belongs to them.
-pub async fn bind_parts(tx: &mut Tx, app: &App, item: &Item, task: &mut Task) -> Result<()> {
-    if task.checklist_items.is_empty() && task.links.is_empty() {
-        return Ok(());
-    }
-    let mut known = items::parts_of(&mut *tx, &item.id).await?;
+/// Puts our ids for the provider's, makes those that are missing, and fills in what belongs to them. `known`: the parts that the task ever
+/// had. Returns the new ones.
+pub fn bind_parts(app: &App, task_id: &str, task: &mut Task, mut known: Vec<Part>) -> Result<Vec<Part>> {
     let before = known.len();
     let mut part = |kind: &'static str, id: ids::Kind, external_id: &str| -> Part {
         // An id of ours comes from a body that was bound before.
@@ -47,7 +43,7 @@ pub async fn bind_parts(tx: &mut Tx, app: &App, item: &Item, task: &mut Task) ->
     for step in &mut task.checklist_items {
         let part = part(STEP, ids::Kind::ChecklistItem, &step.id);
         step.id = part.id;
-        step.task_id.clone_from(&item.id);
+        task_id.clone_into(&mut step.task_id);
         step.created_at = or_else(step.created_at, part.created_at);
         step.etag = String::new();
         step.etag = etag(step)?;
@@ -55,11 +51,10 @@ pub async fn bind_parts(tx: &mut Tx, app: &App, item: &Item, task: &mut Task) ->
     for link in &mut task.links {
         let part = part(LINK, ids::Kind::TaskLink, &link.id);
         link.id = part.id;
-        link.task_id.clone_from(&item.id);
+        task_id.clone_into(&mut link.task_id);
         link.created_at = or_else(link.created_at, part.created_at);
     }
-    items::put_parts(tx, item, &known[before..]).await?;
-    Ok(())
+    Ok(known.split_off(before))
 }
 
 /// A provider that does not say when it was made: when we first saw it.

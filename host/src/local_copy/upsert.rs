@@ -1,73 +1,65 @@
 //! What the provider holds, written into the local copy: one function for a sync's pages and for the answer of our own
 //! writes. Equal content changes nothing and is told to nobody, so that our own write coming back is no second event.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use base::error::Result;
 use serde_json::Value;
-use storage::Tx;
-use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::items::{self, FormerSource, Item, ItemWrite};
+use storage::locked::Locked;
 use storage::scheduling::meeting_events;
 use storage::sync_states::{self, ScopeKey};
 
-use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry};
 use crate::app::freshness::scope_name;
 use crate::app::resource_kind::ResourceKind;
+use crate::connections::call_target::server_of;
 use crate::local_copy::change::{
     ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange, Upserted, etag,
 };
 use crate::local_copy::diff::{differences, merge_renamed, take_up_departed};
+use crate::local_copy::mail::source_names::{is_nameless, is_only_here};
+use crate::local_copy::mail::{self, locations, replies_and_reports};
 use crate::local_copy::record::NormalizedRecord;
-use crate::local_copy::references::bind;
-use crate::local_copy::render;
+use crate::local_copy::series_links::{LostSeries, link_series};
+use crate::local_copy::stored_records::StoredRecords;
+use crate::local_copy::transaction::CopyTransaction;
+use crate::local_copy::{references, render};
 
-/// Writes sources that nobody else can have changed meanwhile, and their log lines. Returns the last sequence that was given, if
-/// anything changed.
-pub async fn apply(
-    tx: &mut Tx,
-    app: &App,
-    lock: &ConnectionLock,
-    place: &CopyLocation,
-    sources: &[NormalizedRecord],
-) -> Result<Option<i64>> {
-    Ok(apply_read(tx, app, (lock, place), sources, i64::MAX).await?.last)
-}
-
-/// The same for what was read while others may have written. A source is left out when it would undo, rename or delete what was
-/// written after `as_of`, the log's last sequence when the provider was asked. Sequences are the database's, so this holds for
-/// writes of other hosts as well.
-pub async fn apply_read(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    sources: &[NormalizedRecord],
+/// Writes records as the provider has them, and their log entries. A record is left out when it would undo, rename or delete what was
+/// written after `as_of`, the log's last sequence when the provider was asked; `i64::MAX`: nobody else can have written it. Sequences are
+/// the database's, so this holds for writes of other hosts as well.
+pub async fn upsert(
+    copy: &mut CopyTransaction<'_, '_>,
+    records: &[NormalizedRecord],
     as_of: i64,
 ) -> Result<Upserted> {
-    let differences = all_differences(tx, app, (lock, place), sources, as_of).await?;
-    let Differences { changed, quiet, superseded } = differences;
-    write_quiet(tx, app, place, quiet).await?;
-    let last = write(tx, app, (lock, place), changed).await?;
-    Ok(Upserted { last, superseded })
+    let Differences { changed, quiet, unchanged, superseded } = all_differences(copy, records, as_of).await?;
+    let quiet = write_quiet(copy, quiet).await?;
+    let mut upserted = write(copy, changed).await?;
+    // A record that is as it was can look different because of one that it is linked with.
+    let written: HashSet<String> = upserted.items.iter().map(|item| item.id.clone()).collect();
+    let others = quiet.into_iter().chain(unchanged).filter(|item| !written.contains(&item.id));
+    upserted.items.extend(others);
+    upserted.superseded = superseded;
+    Ok(upserted)
 }
 
 async fn all_differences<'l>(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&'l ConnectionLock, &CopyLocation),
-    sources: &[NormalizedRecord],
+    copy: &mut CopyTransaction<'_, 'l>,
+    records: &[NormalizedRecord],
     as_of: i64,
 ) -> Result<Differences<'l>> {
-    if place.kind.is_mail() {
-        return crate::local_copy::mail::diff::differences(tx, app, (lock, place), sources, as_of).await;
+    if copy.location.kind.is_mail() {
+        return mail::diff::differences(copy, records, as_of).await;
     }
+    let stored = StoredRecords::load(copy, records).await?;
     let mut all = Differences::default();
-    for source in sources.iter().filter(|source| source.error.is_none()) {
-        let of_source = differences(tx, app, (lock, place), source).await?;
-        match of_source.is_superseded(as_of) {
-            true => all.superseded.sources.push(source.source_id.clone()),
-            false => all.extend(of_source),
+    for record in records.iter().filter(|record| record.error.is_none()) {
+        let of_record = differences(copy.app, copy.location, &stored, record);
+        match of_record.is_superseded(as_of) {
+            true => all.superseded.sources.push(record.source_id.clone()),
+            false => all.extend(of_record),
         }
     }
     // An item that goes from one source of the page to another is not gone.
@@ -78,42 +70,42 @@ async fn all_differences<'l>(
         c.change != ChangeKind::Deleted || !(live.contains(&c.item.id) || quiet.contains(&c.item.id))
     });
     merge_renamed(&mut all.changed);
-    if place.is_read() {
-        take_up_departed(tx, app, (lock, place), &mut all.changed).await?;
+    if copy.location.is_read() {
+        take_up_departed(copy, &mut all.changed).await?;
     }
+    link_series(copy, &stored, &mut all, LostSeries::TakesExceptions { records, as_of }).await?;
     Ok(all)
 }
 
-/// Makes tombstones of everything that the provider no longer has; what was written after `as_of` is spared.
-pub async fn remove_sources(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    gone: &[String],
+/// Makes tombstones of these of the records that are `gone` at the provider; what was written after `as_of` is spared.
+pub async fn remove(
+    copy: &mut CopyTransaction<'_, '_>,
+    source_ids: &[String],
+    gone: &HashSet<String>,
     as_of: i64,
 ) -> Result<Upserted> {
-    let all = deletions(tx, app, lock, place, gone, as_of).await?;
-    let last = write(tx, app, (lock, place), all.changed).await?;
-    Ok(Upserted { last, superseded: all.superseded })
+    let (stored, mut all) = deletions(copy, source_ids, as_of).await?;
+    link_series(copy, &stored, &mut all, LostSeries::LeavesExceptions { gone, as_of }).await?;
+    let mut removed = write(copy, all.changed).await?;
+    removed.superseded = all.superseded;
+    Ok(removed)
 }
 
-/// Deletes records inside of a collection that is gone, and forgets how far it was read: a collection that comes back under its id is read
-/// from the beginning, and until then nothing is known of its contents.
+/// Deletes records inside of a collection that is gone, which the transaction is at, and forgets how far it was read: a collection that comes
+/// back under its id is read from the beginning, and until then nothing is known of its contents. Returns the last sequence that was given.
 pub async fn remove_contents(
-    tx: &mut Tx,
-    app: &App,
-    lock: &ConnectionLock,
-    inside: &CopyLocation,
+    copy: &mut CopyTransaction<'_, '_>,
     source_ids: &[String],
 ) -> Result<Option<i64>> {
-    let all = deletions(tx, app, lock, inside, source_ids, i64::MAX).await?;
-    let last = write_rows(tx, app, lock, inside, all.changed).await?;
+    let (_, all) = deletions(copy, source_ids, i64::MAX).await?;
+    let removed = write_rows(copy, all.changed).await?;
     // After the log, because it wakes jobs: see `LockRank`.
-    sync_states::forget_contents(tx, lock, scope_of(inside), app.now()).await?;
-    let ScopeKey { connection_id, surface, scope_id } = scope_of(inside);
-    let (held, name) = (app.clone(), scope_name(connection_id, surface, scope_id));
-    tx.after_commit(move || held.freshness.forget(&name));
-    Ok(last)
+    let scope = scope_of(copy.location);
+    sync_states::forget_contents(copy.tx, copy.lock, scope, copy.app.now()).await?;
+    let name = scope_name(scope.connection_id, scope.surface, scope.scope_id);
+    let held = copy.app.clone();
+    copy.tx.after_commit(move || held.freshness.forget(&name));
+    Ok(removed.last_sequence)
 }
 
 /// The sync state of the records that lie there.
@@ -125,170 +117,206 @@ fn scope_of(place: &CopyLocation) -> ScopeKey<'_> {
     }
 }
 
-/// The deletions of everything that was read from these sources.
+/// Loads the rows of these sources, and the deletions of everything that was read from them.
 async fn deletions<'l>(
-    tx: &mut Tx,
-    app: &App,
-    lock: &'l ConnectionLock,
-    place: &CopyLocation,
-    gone: &[String],
+    copy: &mut CopyTransaction<'_, 'l>,
+    source_ids: &[String],
     as_of: i64,
-) -> Result<Differences<'l>> {
+) -> Result<(StoredRecords<'l>, Differences<'l>)> {
+    let gone: Vec<NormalizedRecord> = source_ids.iter().map(|id| NormalizedRecord::gone(id)).collect();
+    let stored = StoredRecords::load(copy, &gone).await?;
     let mut all = Differences::default();
-    for source_id in gone {
-        let source = NormalizedRecord::gone(source_id);
-        let of_source = differences(tx, app, (lock, place), &source).await?;
+    for record in &gone {
+        let of_record = differences(copy.app, copy.location, &stored, record);
         let is_place =
-            |c: &ItemChange| matches!(c.kind, ResourceKind::EmailFolder | ResourceKind::EmailLabel);
-        match of_source.is_superseded(as_of) {
-            true if of_source.changed.iter().any(is_place) => all.superseded.folders = true,
-            true => all.superseded.sources.push(source_id.clone()),
-            false => all.extend(of_source),
+            |c: &ItemChange<'_>| matches!(c.kind, ResourceKind::EmailFolder | ResourceKind::EmailLabel);
+        match of_record.is_superseded(as_of) {
+            true if of_record.changed.iter().any(is_place) => all.superseded.folders = true,
+            true => all.superseded.sources.push(record.source_id.clone()),
+            false => all.extend(of_record),
         }
     }
-    Ok(all)
+    Ok((stored, all))
 }
 
-/// Writes what nobody sees. A write of ours is given a sequence of its own, without a line in the log, so that a page which was read
-/// before it does not undo it.
+/// Writes what nobody sees, and returns the rows. A write of ours is given a sequence of its own, without a line in the log, so that a page
+/// which was read before it does not undo it.
 async fn write_quiet(
-    tx: &mut Tx,
-    app: &App,
-    place: &CopyLocation,
+    copy: &mut CopyTransaction<'_, '_>,
     quiet: Vec<UnloggedChange<'_>>,
-) -> Result<()> {
+) -> Result<Vec<Item>> {
     if quiet.is_empty() {
+        return Ok(Vec::new());
+    }
+    let sequence = match copy.location.is_read() {
+        true => None,
+        false => Some(storage::log::next_sequence(copy.tx, &copy.location.tenant, 1).await?),
+    };
+    let numbered = |UnloggedChange { before, item }| {
+        let item = Item { sequence: sequence.unwrap_or(before.sequence), ..item };
+        UnloggedChange {
+            item: if keeps_names(&before, &item) { provider_side(&before, item) } else { item },
+            before,
+        }
+    };
+    let quiet: Vec<UnloggedChange<'_>> = quiet.into_iter().map(numbered).collect();
+    let writes = quiet.iter().map(|one| ItemWrite { before: Some(&one.before), item: &one.item });
+    let (versions, renames): (Vec<_>, Vec<_>) =
+        writes.partition(|one| one.before.is_some_and(|before| keeps_names(before, one.item)));
+    items::set_provider_sides(copy.tx, &versions).await?;
+    items::write(copy.tx, copy.lock, &renames).await?;
+    leave(copy, &renames).await?;
+    Ok(quiet.into_iter().map(|one| one.item).collect())
+}
+
+/// Whether the provider calls an item, and the series that it belongs to, as before.
+fn keeps_names(before: &Item, item: &Item) -> bool {
+    before.source_id == item.source_id
+        && before.external_id == item.external_id
+        && before.series_name == item.series_name
+}
+
+/// The row with what only the provider changed of it, as `items::set_provider_sides` writes it.
+fn provider_side(before: &Item, item: Item) -> Item {
+    Item {
+        provider_etag: item.provider_etag,
+        provider_data: item.provider_data,
+        aside: item.aside,
+        sequence: item.sequence,
+        ..before.clone()
+    }
+}
+
+/// Keeps the names that items of the mailbox had until now.
+async fn leave(copy: &mut CopyTransaction<'_, '_>, writes: &[ItemWrite<'_, '_>]) -> Result<()> {
+    let mut former = Vec::new();
+    for ItemWrite { before, item } in writes {
+        let Some(before) = before.filter(|before| before.source_id != item.source_id) else { continue };
+        if before.deleted_at.is_none() && !is_only_here(&before.source_id) && !is_nameless(&item.source_id) {
+            former.push(FormerSource { source_id: &before.source_id, sequence: item.sequence });
+        }
+    }
+    Ok(items::leave_sources(copy.tx, &copy.lock.id, &former, copy.app.now()).await?)
+}
+
+/// Keeps the metadata of items that the provider no longer has: they may come back under another name. What was deleted here is deleted.
+async fn keep_departed(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange<'_>]) -> Result<()> {
+    let location = copy.location;
+    if !location.is_read() || location.kind.is_mail() {
         return Ok(());
     }
-    let sequence = match place.is_read() {
-        true => None,
-        false => Some(storage::log::next_sequence(tx, &place.tenant, 1).await?),
-    };
-    for UnloggedChange { before, item } in quiet {
-        let item = Item { sequence: sequence.unwrap_or(before.sequence), ..item };
-        if before.source_id == item.source_id && before.external_id == item.external_id {
-            items::set_provider_side(tx, &before, &item).await?;
-            continue;
+    let mut departures: BTreeMap<i64, Vec<&Locked<'_, Item>>> = BTreeMap::new();
+    for one in changed {
+        let Some(left_at) = one.item.deleted_at else { continue };
+        let before = one.before.as_ref().filter(|before| before.deleted_at.is_none());
+        let is_found_again =
+            |before: &&Locked<'_, Item>| before.fingerprint.is_some() || location.kind.is_collection();
+        if let Some(before) = before.filter(is_found_again).filter(|before| before.metadata != "{}") {
+            departures.entry(left_at).or_default().push(before);
         }
-        items::update(tx, &before, &item).await?;
-        leave(tx, app, &before, &item).await?;
+    }
+    for (left_at, departed) in departures {
+        items::depart(copy.tx, &departed, left_at).await?;
     }
     Ok(())
 }
 
-/// Keeps the name that an item of the mailbox had until now.
-async fn leave(tx: &mut Tx, app: &App, before: &Item, item: &Item) -> Result<()> {
-    let is_renamed = before.source_id != item.source_id && before.deleted_at.is_none();
-    if !is_renamed
-        || crate::local_copy::mail::source_names::is_only_here(&before.source_id)
-        || crate::local_copy::mail::source_names::is_nameless(&item.source_id)
-    {
-        return Ok(());
-    }
-    let at = (item.sequence, app.now());
-    Ok(items::leave_source(tx, &item.connection_id, &before.source_id, at).await?)
-}
-
-/// Keeps the metadata of an item that the provider no longer has: it may come back under another name. What was deleted here is deleted.
-async fn keep_departed(
-    tx: &mut Tx,
-    place: &CopyLocation,
-    before: &Locked<'_, Item>,
-    item: &Item,
-) -> Result<()> {
-    let is_kept = place.is_read() && !place.kind.is_mail() && before.deleted_at.is_none();
-    let is_found_again = before.fingerprint.is_some() || place.kind.is_collection();
-    let has_any = is_found_again && before.metadata != "{}";
-    match item.deleted_at.filter(|_| is_kept && has_any) {
-        Some(left_at) => Ok(items::depart(tx, before, left_at).await?),
-        None => Ok(()),
-    }
-}
-
-/// Writes changes. The contents of collections that are gone go with them, and collections that are back are read again.
-async fn write(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    changed: Vec<ItemChange<'_>>,
-) -> Result<Option<i64>> {
-    if !place.kind.is_collection() {
-        return write_rows(tx, app, lock, place, changed).await;
+/// Writes changes. The contents of collections that are gone go with them, and collections that are back are read again. What a client has
+/// deleted is no longer followed.
+async fn write<'l>(copy: &mut CopyTransaction<'_, 'l>, changed: Vec<ItemChange<'l>>) -> Result<Upserted> {
+    if !copy.location.kind.is_collection() {
+        return write_rows(copy, changed).await;
     }
     let known = |change: ChangeKind| -> Vec<String> {
         let of_kind = changed.iter().filter(|one| one.change == change && one.before.is_some());
         of_kind.map(|one| one.item.id.clone()).collect()
     };
     let (gone, returned) = (known(ChangeKind::Deleted), known(ChangeKind::Created));
-    let mut last = write_rows(tx, app, lock, place, changed).await?;
+    let mut written = write_rows(copy, changed).await?;
     for id in &returned {
-        let inside = place.contents_of(id);
+        let location = copy.location;
+        let inside = location.contents_of(id);
         let of = scope_of(&inside);
         // Contacts are followed with all of their books.
-        let followed = if place.kind == ResourceKind::ContactBook { scope_of(place) } else { of };
-        sync_states::resume_contents(tx, lock, of, followed, app.now()).await?;
+        let followed = if location.kind == ResourceKind::ContactBook { scope_of(location) } else { of };
+        let (target, now) = (server_of(copy.lock), copy.app.now());
+        sync_states::resume_contents(copy.tx, copy.lock, of, followed, &target, now).await?;
     }
     for id in &gone {
-        let inside = place.contents_of(id);
-        let family = inside.kind.family();
-        let sources = items::live_sources(&mut *tx, &place.connection_id, family, id).await?;
-        last = remove_contents(tx, app, lock, &inside, &sources).await?.or(last);
+        written.last_sequence = remove_collection(copy, id).await?.or(written.last_sequence);
+    }
+    Ok(written)
+}
+
+/// Deletes what is in a collection that is gone.
+async fn remove_collection(copy: &mut CopyTransaction<'_, '_>, id: &str) -> Result<Option<i64>> {
+    let inside = copy.location.contents_of(id);
+    let family = inside.kind.family();
+    let sources = items::live_sources(&mut *copy.tx, &inside.connection_id, family, id).await?;
+    let last = remove_contents(&mut copy.at(&inside), &sources).await?;
+    if !copy.location.is_read() {
+        sync_states::end_follow(copy.tx, copy.lock, scope_of(&inside)).await?;
     }
     Ok(last)
 }
 
-async fn write_rows(
-    tx: &mut Tx,
-    app: &App,
-    lock: &ConnectionLock,
-    place: &CopyLocation,
-    changed: Vec<ItemChange<'_>>,
-) -> Result<Option<i64>> {
+async fn write_rows<'l>(
+    copy: &mut CopyTransaction<'_, 'l>,
+    changed: Vec<ItemChange<'l>>,
+) -> Result<Upserted> {
     if changed.is_empty() {
-        return Ok(None);
+        return Ok(Upserted::default());
     }
-    let mut changed = bind(tx, app, (lock, place), changed).await?;
+    let location = copy.location;
+    let mut changed = references::resolve(copy, changed).await?;
     let count = i64::try_from(changed.len()).unwrap_or(i64::MAX);
-    let first = storage::log::next_sequence(tx, &place.tenant, count).await?;
-    let mut notes = Vec::with_capacity(changed.len());
-    for (sequence, changed) in (first..).zip(&mut changed) {
-        changed.item.sequence = sequence;
-        changed.item.etag = etag(&changed.item);
-        if place.kind.is_mail() && changed.change == ChangeKind::Deleted {
-            changed.item.body = crate::local_copy::mail::normalize::own_of(&changed.item.body)?;
+    let first = storage::log::next_sequence(copy.tx, &location.tenant, count).await?;
+    for (sequence, one) in (first..).zip(&mut changed) {
+        one.item.sequence = sequence;
+        one.item.etag = etag(&one.item);
+        if location.kind.is_mail() && one.change == ChangeKind::Deleted {
+            one.item.body = mail::normalize::own_of(&one.item.body)?;
         }
-        match changed.before.as_ref().or(changed.inserted.as_ref()) {
-            Some(stored) => items::update(tx, stored, &changed.item).await?,
-            None => drop(items::insert(tx, lock, changed.item.clone()).await?),
-        }
-        if let Some(before) = &changed.before {
-            leave(tx, app, before, &changed.item).await?;
-            keep_departed(tx, place, before, &changed.item).await?;
-        }
-        if place.kind.is_mail() {
-            crate::local_copy::mail::locations::put(tx, &place.tenant, changed).await?;
-        }
-        notes.push(note(place, changed));
     }
-    if place.kind.is_mail() {
-        crate::local_copy::mail::locations::date_threads(tx, &changed, app.now()).await?;
-    }
-    event_log::insert(tx, app, &place.tenant, first, notes).await?;
-    if place.kind == ResourceKind::Event {
-        // After the log, because it can enqueue jobs: see `LockRank`. No meeting knows an id that was made just now.
-        let known = changed.iter().filter(|changed| changed.before.is_some());
-        let ids: Vec<String> = known.map(|changed| changed.item.id.clone()).collect();
+    store(copy, &changed).await?;
+    let notes = changed.iter().map(|one| note(location, one)).collect();
+    event_log::insert(copy.tx, copy.app, &location.tenant, first, notes).await?;
+    // After the log, because these can enqueue jobs: see `LockRank`.
+    if location.kind == ResourceKind::Event {
+        // No meeting knows an id that was made just now.
+        let known = changed.iter().filter(|one| one.before.is_some());
+        let ids: Vec<String> = known.map(|one| one.item.id.clone()).collect();
         if !ids.is_empty() {
-            meeting_events::events_changed(tx, &place.tenant, &ids, app.now()).await?;
+            meeting_events::events_changed(copy.tx, &location.tenant, &ids, copy.app.now()).await?;
         }
     }
-    if place.kind.is_mail() {
-        // After the log, because it can enqueue jobs: see `LockRank`.
-        for changed in &changed {
-            crate::local_copy::mail::replies_and_reports::look(tx, app, place, changed).await?;
-        }
+    if location.kind.is_mail() {
+        replies_and_reports::look(copy, &changed).await?;
     }
-    Ok(Some(first + count - 1))
+    let live = changed.into_iter().filter(|one| one.change != ChangeKind::Deleted);
+    Ok(Upserted {
+        first_sequence: Some(first),
+        last_sequence: Some(first + count - 1),
+        items: live.map(|one| one.item).collect(),
+        ..Upserted::default()
+    })
+}
+
+/// Writes the rows of changes that have their sequences, with what is kept beside them.
+async fn store(copy: &mut CopyTransaction<'_, '_>, changed: &[ItemChange<'_>]) -> Result<()> {
+    let mut rows = Vec::with_capacity(changed.len());
+    let mut replaced = Vec::with_capacity(changed.len());
+    for one in changed {
+        rows.push(ItemWrite { before: one.stored.as_ref().or(one.before.as_ref()), item: &one.item });
+        replaced.push(ItemWrite { before: one.before.as_ref(), item: &one.item });
+    }
+    items::write(copy.tx, copy.lock, &rows).await?;
+    leave(copy, &replaced).await?;
+    keep_departed(copy, changed).await?;
+    if copy.location.kind.is_mail() {
+        locations::put(copy, changed).await?;
+    }
+    Ok(())
 }
 
 fn note(place: &CopyLocation, changed: &ItemChange<'_>) -> NewLogEntry {
@@ -328,41 +356,45 @@ fn is_completion(changed: &ItemChange<'_>, fields: Option<&[String]>) -> bool {
 
 /// Stores new metadata for an item: a change of ours alone, told like any other.
 pub async fn set_metadata<'l>(
-    tx: &mut Tx,
-    app: &App,
-    place: &CopyLocation,
+    copy: &mut CopyTransaction<'_, 'l>,
     before: Locked<'l, Item>,
     metadata: String,
 ) -> Result<Locked<'l, Item>> {
     if before.metadata == metadata {
         return Ok(before);
     }
+    let location = copy.location;
     let mut item = Item { metadata, ..Item::clone(&before) };
-    item.updated_at = app.now();
-    let sequence = storage::log::next_sequence(tx, &place.tenant, 1).await?;
+    item.updated_at = copy.app.now();
+    let sequence = storage::log::next_sequence(copy.tx, &location.tenant, 1).await?;
     item.sequence = sequence;
     item.etag = etag(&item);
-    let stored = items::replace(tx, before, item).await?;
+    let stored = items::replace(copy.tx, before, item).await?;
     let changed = ItemChange {
-        kind: ResourceKind::parse(&stored.kind).unwrap_or(place.kind),
+        kind: ResourceKind::parse(&stored.kind).unwrap_or(location.kind),
         before: None,
-        inserted: None,
+        stored: None,
         item: Item::clone(&stored),
         change: ChangeKind::Updated,
         refs: Vec::new(),
         keys: Vec::new(),
         places: Vec::new(),
     };
-    let note = NewLogEntry { changed_fields: Some(vec!["metadata".to_owned()]), ..note(place, &changed) };
-    event_log::insert(tx, app, &place.tenant, sequence, vec![note]).await?;
+    let note = NewLogEntry { changed_fields: Some(vec!["metadata".to_owned()]), ..note(location, &changed) };
+    event_log::insert(copy.tx, copy.app, &location.tenant, sequence, vec![note]).await?;
     Ok(stored)
 }
 
 /// Names of the top-level fields that differ.
 fn changed_fields(before: &Item, after: &Item) -> Vec<String> {
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or_default();
-    let (before, after) = (parse(&before.body), parse(&after.body));
-    let Some(after) = after.as_object() else { return Vec::new() };
-    let differs = |(name, value): &(&String, &Value)| before.get(name.as_str()) != Some(*value);
-    after.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+    let (old, new) = (parse(&before.body), parse(&after.body));
+    let Some(new) = new.as_object() else { return Vec::new() };
+    let differs = |(name, value): &(&String, &Value)| old.get(name.as_str()) != Some(*value);
+    let mut fields: Vec<String> = new.iter().filter(differs).map(|(name, _)| name.clone()).collect();
+    // Of messages it is the thread.
+    if before.series_id != after.series_id && after.kind == ResourceKind::Event.as_str() {
+        fields.push("seriesId".to_owned());
+    }
+    fields
 }

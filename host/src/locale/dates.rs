@@ -15,6 +15,21 @@ pub enum Hours {
     TwentyFour,
 }
 
+impl Hours {
+    /// The clock with so many hours; none where there is no such clock.
+    pub fn of_number(number: i64) -> Option<Hours> {
+        [Hours::Twelve, Hours::TwentyFour].into_iter().find(|hours| hours.number() == number)
+    }
+
+    /// 12 or 24.
+    pub fn number(self) -> i64 {
+        match self {
+            Hours::Twelve => 12,
+            Hours::TwentyFour => 24,
+        }
+    }
+}
+
 /// A local time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Local {
@@ -40,23 +55,19 @@ pub fn local(at: Instant, zone: &Zone) -> Local {
     }
 }
 
-/// A moment by a clock of 24 hours, with the offset of its zone: where clocks are set back a time of the day comes twice.
-pub fn moment(at: Instant, zone: &Zone, language: Language) -> String {
+/// A moment by this clock, with the offset of its zone: where clocks are set back a time of the day comes twice.
+pub fn moment(at: Instant, zone: &Zone, language: Language, hours: Hours) -> String {
     let local = local(at, zone);
-    format!("{}{} {} (UTC{})", day(local.date, language), comma(language), local.clock, local.offset)
+    let time = clock(&local, language, hours);
+    format!("{}{} {time} (UTC{})", day(local.date, language), comma(language), local.offset)
 }
 
 fn comma(language: Language) -> &'static str {
     if language == Language::Arabic { "،" } else { "," }
 }
 
-/// From when until when by a clock of 24 hours, with the zone and its offset.
-pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language) -> String {
-    span_by((start, end), zone, language, Hours::TwentyFour)
-}
-
 /// From when until when by this clock, with the zone and its offset. Where clocks change in between, each time has an offset of its own.
-pub fn span_by((start, end): (Instant, Instant), zone: &Zone, language: Language, hours: Hours) -> String {
+pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language, hours: Hours) -> String {
     let (from, to) = (local(start, zone), local(end, zone));
     let (from_clock, to_clock) = (clock(&from, language, hours), clock(&to, language, hours));
     let comma = comma(language);
@@ -84,7 +95,9 @@ pub fn clock(local: &Local, language: Language, hours: Hours) -> String {
     let hour = if of_half == 0 && language != Language::Japanese { 12 } else { of_half };
     let time = format!("{hour}:{:02}", local.minute);
     match language {
-        Language::English | Language::German | Language::French => format!("{time} {}", half("AM", "PM")),
+        Language::English | Language::AmericanEnglish | Language::German | Language::French => {
+            format!("{time} {}", half("AM", "PM"))
+        }
         Language::Spanish => format!("{time} {}", half("a. m.", "p. m.")),
         Language::Japanese => format!("{}{time}", half("午前", "午後")),
         Language::Arabic => format!("{time} {}", half("ص", "م")),
@@ -102,7 +115,6 @@ const ARABIC_DAYS: [&str; 7] = ["الاثنين", "الثلاثاء", "الأر�
 /// All names of days begin with the article.
 const SHORT_ARABIC_DAYS: [&str; 7] = ["ن", "ث", "ر", "خ", "ج", "س", "ح"];
 const JAPANESE_DAYS: [&str; 7] = ["月曜日", "火曜日", "水曜日", "木曜日", "金曜日", "土曜日", "日曜日"];
-
 const ENGLISH_MONTHS: [&str; 12] = [
     "January",
     "February",
@@ -159,7 +171,6 @@ const FRENCH_MONTHS: [&str; 12] = [
     "novembre",
     "décembre",
 ];
-
 const ARABIC_MONTHS: [&str; 12] = [
     "يناير",
     "فبراير",
@@ -206,6 +217,7 @@ pub fn day(date: Date, language: Language) -> String {
     let month = month_name(date, language);
     match language {
         Language::English => format!("{weekday}, {day} {month} {year}"),
+        Language::AmericanEnglish => format!("{weekday}, {month} {day}, {year}"),
         Language::German => format!("{weekday}, {day}. {month} {year}"),
         Language::Spanish => format!("{weekday}, {day} de {month} de {year}"),
         Language::French if day == 1 => format!("{weekday} 1er {month} {year}"),
@@ -225,11 +237,19 @@ pub fn month(date: Date, language: Language) -> String {
     }
 }
 
+/// The month without its year, as it stands inside a sentence: `March`.
+pub fn month_alone(date: Date, language: Language) -> String {
+    match language {
+        Language::Japanese => format!("{}月", date.month()),
+        _ => month_name(date, language).to_owned(),
+    }
+}
+
 /// Days of a week that are written before its Monday.
 // Contract silent: the first day where the region is not known. It is that of most speakers' regions.
 fn days_before_monday(language: Language) -> usize {
     match language {
-        Language::English | Language::Japanese => 1,
+        Language::English | Language::AmericanEnglish | Language::Japanese => 1,
         Language::Arabic => 2,
         Language::German | Language::Spanish | Language::French => 0,
     }
@@ -237,7 +257,7 @@ fn days_before_monday(language: Language) -> usize {
 
 fn names_of_days(language: Language) -> &'static [&'static str; 7] {
     match language {
-        Language::English => &ENGLISH_DAYS,
+        Language::English | Language::AmericanEnglish => &ENGLISH_DAYS,
         Language::German => &GERMAN_DAYS,
         Language::Spanish => &SPANISH_DAYS,
         Language::French => &FRENCH_DAYS,
@@ -254,7 +274,7 @@ fn weekday(date: Date, language: Language) -> &'static str {
 /// The month's name; empty in Japanese, which writes its number.
 fn month_name(date: Date, language: Language) -> &'static str {
     let names = match language {
-        Language::English => &ENGLISH_MONTHS,
+        Language::English | Language::AmericanEnglish => &ENGLISH_MONTHS,
         Language::German => &GERMAN_MONTHS,
         Language::Spanish => &SPANISH_MONTHS,
         Language::French => &FRENCH_MONTHS,
@@ -274,6 +294,7 @@ mod tests {
         let date: Date = "2026-03-01".parse().unwrap();
         for (language, written) in [
             (Language::English, "Sunday, 1 March 2026"),
+            (Language::AmericanEnglish, "Sunday, March 1, 2026"),
             (Language::German, "Sonntag, 1. März 2026"),
             (Language::Spanish, "domingo, 1 de marzo de 2026"),
             (Language::French, "dimanche 1er mars 2026"),
@@ -344,11 +365,11 @@ mod tests {
             ),
         ] {
             let zone = Zone::named(zone).unwrap();
-            assert_eq!(span(at(start), at(end), &zone, language), told);
+            assert_eq!(span(at(start), at(end), &zone, language, Hours::TwentyFour), told);
         }
         let zone = Zone::named("Europe/Berlin").unwrap();
         let twice = ["2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"]
-            .map(|text| moment(at(text), &zone, Language::French));
+            .map(|text| moment(at(text), &zone, Language::French, Hours::TwentyFour));
         assert_eq!(
             twice,
             ["dimanche 25 octobre 2026, 02:30 (UTC+02:00)", "dimanche 25 octobre 2026, 02:30 (UTC+01:00)"]
@@ -359,9 +380,20 @@ mod tests {
     fn a_meeting_past_midnight_names_both_days() {
         let zone = Zone::named("Europe/Berlin").unwrap();
         let at = |text: &str| text.parse::<Instant>().unwrap();
-        let told = span(at("2026-03-10T22:45:00Z"), at("2026-03-10T23:15:00Z"), &zone, Language::English);
+        let (start, end) = (at("2026-03-10T22:45:00Z"), at("2026-03-10T23:15:00Z"));
+        let told = span(start, end, &zone, Language::English, Hours::TwentyFour);
         let expected =
             "Tuesday, 10 March 2026, 23:45–Wednesday, 11 March 2026, 00:15 (Europe/Berlin, UTC+01:00)";
         assert_eq!(told, expected);
+        let american = moment(start, &zone, Language::AmericanEnglish, Hours::Twelve);
+        assert_eq!(american, "Tuesday, March 10, 2026, 11:45 PM (UTC+01:00)");
+    }
+
+    #[test]
+    fn a_clock_is_known_by_its_hours() {
+        assert_eq!([12, 24, 0].map(Hours::of_number), [Some(Hours::Twelve), Some(Hours::TwentyFour), None]);
+        let date: Date = "2026-11-01".parse().unwrap();
+        let months = [Language::German, Language::Japanese].map(|language| month_alone(date, language));
+        assert_eq!(months, ["November", "11月"]);
     }
 }

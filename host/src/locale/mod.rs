@@ -2,11 +2,14 @@
 
 pub mod dates;
 pub mod html;
+pub mod zones;
 
 /// A language that pages and mail are written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     English,
+    /// English as it is written in the United States: the month stands before the day.
+    AmericanEnglish,
     German,
     Spanish,
     French,
@@ -14,9 +17,10 @@ pub enum Language {
     Arabic,
 }
 
-/// All languages, each with its primary subtag (RFC 5646).
-static LANGUAGES: [(&str, Language); 6] = [
+/// All languages, each with its tag (RFC 5646): a primary subtag, or one with its region.
+static LANGUAGES: [(&str, Language); 7] = [
     ("en", Language::English),
+    ("en-US", Language::AmericanEnglish),
     ("de", Language::German),
     ("es", Language::Spanish),
     ("fr", Language::French),
@@ -48,7 +52,8 @@ impl Language {
             let mut parts = range.split(';');
             let tag = parts.next().unwrap_or_default().trim();
             let primary = tag.split('-').next().unwrap_or_default();
-            let known = LANGUAGES.iter().find(|(known, _)| known.eq_ignore_ascii_case(primary));
+            let named = |name: &str| LANGUAGES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+            let known = named(tag).or_else(|| named(primary));
             let weight = parts.find_map(|part| part.trim().strip_prefix("q="));
             let weight = weight.map_or(1.0, |text| text.trim().parse::<f32>().unwrap_or(0.0));
             if let Some((_, language)) = known
@@ -79,6 +84,9 @@ mod tests {
             ("de;q=0, fr;q=0.1", "fr"),
             ("de;q=x, fr;q=2", "en"),
             ("fr, de", "fr"),
+            ("en-us,en;q=0.9", "en-US"),
+            ("en-GB,en;q=0.9", "en"),
+            ("de;q=0.5, en-US;q=0.4", "de"),
         ] {
             assert_eq!(Language::preferred(accept).tag(), tag, "{accept}");
         }

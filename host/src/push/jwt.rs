@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::app::App;
 use crate::app::jwks::{Key, KeyError, KeyRef, KeySet};
 use crate::connections::watch_reach;
+use crate::push::recipients::{self, Recipients};
 
 /// Longest token, bytes. Google's have about 1,000.
 const MAX_TOKEN_BYTES: usize = 8 << 10;
@@ -43,7 +44,7 @@ struct Claims {
     exp: i64,
     nbf: Option<i64>,
     iat: Option<i64>,
-    // Of any type: these are only checked if the manifest has `email`.
+    // Of any type: these are only checked if the manifest has `email` or `email_setting`.
     email: Option<Value>,
     email_verified: Option<Value>,
 }
@@ -55,23 +56,39 @@ enum Audience {
     Several(Vec<String>),
 }
 
-/// Verifies the token of a request with `count` notifications.
+impl Claims {
+    /// The e-mail address of the account that the token is for, if the issuer has verified it.
+    fn verified_email(&self) -> Option<&str> {
+        let email = self.email.as_ref()?.as_str()?;
+        (self.email_verified == Some(Value::Bool(true))).then_some(email)
+    }
+}
+
+/// Verifies the token of a request with `count` notifications; the applications that it is for.
 ///
 /// # Errors
 /// `missing_api_key` if there is no token, `invalid_api_key` if the provider did not issue it for this service, and `overloaded` while the
 /// provider's keys cannot be fetched.
 pub async fn ensure_authentic(
     app: &App,
-    (provider, push): (&str, &Push),
+    provider: &str,
+    push: &Push,
     headers: &HeaderMap,
     count: usize,
-) -> Result<()> {
+) -> Result<Recipients> {
     let Some(token) = find_token(push.secret.as_ref(), headers) else {
         let message = "the request has no token of the provider";
         return Err(Refusal::new(Code::MissingApiKey, message).into());
     };
-    match verify(app, (provider, push), token).await {
-        Ok(()) => Ok(()),
+    let recipients = match verify(app, provider, push, token).await {
+        Ok(claims) => {
+            let found = find_recipients(app, provider, push, &claims).await?;
+            found.ok_or(JwtError::Invalid("the email of no application, or not verified"))
+        }
+        Err(e) => Err(e),
+    };
+    match recipients {
+        Ok(recipients) => Ok(recipients),
         Err(JwtError::Invalid(why)) => {
             tracing::debug!(connector = provider, why, "the token of a notification is invalid");
             app.metrics.count_notifications(provider, "wrong_secret", count);
@@ -104,9 +121,24 @@ fn find_token<'h>(place: Option<&PushPlace>, headers: &'h HeaderMap) -> Option<&
     (1..=MAX_TOKEN_BYTES).contains(&token.len()).then_some(token)
 }
 
-async fn verify(app: &App, (provider, push): (&str, &Push), token: &str) -> Result<(), JwtError> {
+/// The applications that a verified token is for; none: the operator named its account for no application.
+async fn find_recipients(
+    app: &App,
+    provider: &str,
+    push: &Push,
+    claims: &Claims,
+) -> Result<Option<Recipients>> {
+    let setting = push.jwt.as_ref().and_then(|jwt| jwt.email_setting.as_deref());
+    match (setting, claims.verified_email()) {
+        (None, _) => Ok(Some(Recipients::All)),
+        (Some(_), None) => Ok(None),
+        (Some(setting), Some(email)) => recipients::find(app, provider, setting, email).await,
+    }
+}
+
+async fn verify(app: &App, provider: &str, push: &Push, token: &str) -> Result<Claims, JwtError> {
     let Some(jwt) = &push.jwt else { return Err(JwtError::Invalid("the manifest has no [push.jwt]")) };
-    let audience = jwt.audience.clone().or_else(|| watch_reach::address(app, provider));
+    let audience = jwt.audience.clone().or_else(|| watch_reach::address_of(app, provider, push));
     let audience = audience.ok_or(JwtError::Invalid("this service has no public URL"))?;
     let (id, algorithm) = parse_header(token)?;
     let now = app.now();
@@ -119,7 +151,8 @@ async fn verify(app: &App, (provider, push): (&str, &Push), token: &str) -> Resu
         KeyError::Unavailable => JwtError::KeysUnavailable,
     })?;
     let claims = decode_claims(token, &key).ok_or(JwtError::Invalid("wrong signature, or missing claims"))?;
-    validate_claims(&claims, jwt, &audience, app.now()).map_err(JwtError::Invalid)
+    validate_claims(&claims, jwt, &audience, app.now()).map_err(JwtError::Invalid)?;
+    Ok(claims)
 }
 
 /// Returns `kid` and `alg` of the header. They are not authenticated yet: the key that is found must be for this algorithm.
@@ -163,10 +196,10 @@ fn validate_claims(claims: &Claims, jwt: &PushJwt, audience: &str, now: i64) -> 
     if is_future(claims.nbf) || is_future(claims.iat) {
         return Err("not valid yet");
     }
-    let Some(email) = jwt.email.as_deref() else { return Ok(()) };
-    let has_email = claims.email.as_ref().and_then(Value::as_str) == Some(email);
-    let is_verified = claims.email_verified == Some(Value::Bool(true));
-    if has_email && is_verified { Ok(()) } else { Err("another email, or not verified") }
+    match jwt.email.as_deref() {
+        Some(email) if claims.verified_email() != Some(email) => Err("another email, or not verified"),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Downloads the provider's key set. Logs failures.
@@ -214,6 +247,7 @@ mod tests {
             jwks_url: "https://www.googleapis.com/oauth2/v3/certs".to_owned(),
             audience: None,
             email: email.map(str::to_owned),
+            email_setting: None,
         }
     }
 

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use http::HeaderMap;
-use runtime::{Push, PushAuth, PushPlace};
+use runtime::{Push, PushAuth, PushPlace, WithoutSecret};
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -60,7 +60,8 @@ pub enum Lifecycle {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notification {
     pub subject: NotificationSubject,
-    /// The token that came back, or the signature; empty with `auth = "jwt"`, where a token authenticates the whole request.
+    /// The token that came back, or the signature; empty with `auth = "jwt"`, where a token authenticates the whole request, and where the
+    /// manifest takes notifications without a secret as hints.
     pub secret: String,
     pub lifecycle: Option<Lifecycle>,
 }
@@ -68,7 +69,7 @@ pub struct Notification {
 /// A request that was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Notifications {
-    /// Those that name a watch or an account and bring a secret.
+    /// Notifications that name a watch or an account and bring a secret, or need none.
     pub all: Vec<Notification>,
     /// How many more only say that a watch has begun.
     pub greetings: usize,
@@ -106,7 +107,10 @@ pub fn read(push: &Push, incoming: Incoming<'_>) -> Result<Notifications> {
         };
         let secret = match push.auth {
             PushAuth::Jwt => Some(String::new()),
-            PushAuth::ChannelToken | PushAuth::ClientState | PushAuth::Hmac => at(&push.secret),
+            PushAuth::ChannelToken | PushAuth::ClientState | PushAuth::Hmac => {
+                let is_hint = push.without_secret == WithoutSecret::Hint;
+                at(&push.secret).or_else(|| is_hint.then(String::new))
+            }
         };
         let (Some(subject), Some(secret)) = (subject, secret) else { continue };
         let lifecycle = match at(&push.lifecycle).as_deref() {
@@ -178,7 +182,10 @@ mod tests {
 
     fn nothing(auth: PushAuth) -> Push {
         Push {
+            name: None,
+            surfaces: Vec::new(),
             auth,
+            without_secret: WithoutSecret::Refuse,
             handshake: None,
             list: None,
             watch: None,
@@ -268,6 +275,20 @@ mod tests {
             watch("d", "s", None),
         ];
         assert_eq!(found, Notifications { all: wanted.to_vec(), greetings: 0 });
+    }
+
+    #[test]
+    fn a_notification_without_its_secret_may_be_a_hint() {
+        let hinted = Push { without_secret: WithoutSecret::Hint, ..graph() };
+        let body = json!({ "value": [
+            { "subscriptionId": "a", "clientState": "s" },
+            { "subscriptionId": "b" },
+            { "subscriptionId": "c", "clientState": null },
+            { "changeType": "updated" },
+        ] });
+        let found = read_of(&hinted, &HeaderMap::new(), &body).unwrap();
+        assert_eq!(found.all, [watch("a", "s", None), watch("b", "", None), watch("c", "", None)]);
+        assert_eq!(read_of(&graph(), &HeaderMap::new(), &body).unwrap().all, [watch("a", "s", None)]);
     }
 
     #[test]

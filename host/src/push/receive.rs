@@ -7,7 +7,7 @@ use base::error::{Code, Error, Refusal, Result};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
-use runtime::{Push, PushAuth};
+use runtime::{Push, PushAuth, WithoutSecret};
 use sha2::Sha256;
 use storage::wakes::JobClass;
 use storage::watches as table;
@@ -17,12 +17,15 @@ use subtle::ConstantTimeEq;
 use crate::app::App;
 use crate::push::jwt;
 use crate::push::notification::{Incoming, Lifecycle, Notification, NotificationSubject, Notifications};
+use crate::push::recipients::Recipients;
 use crate::sync::schedule::{pull_id_of, renew_id_of};
 
 /// How often it is written that notifications come for a watch, ms, while they make no pull due.
 const NOTED_EVERY_MS: i64 = 10_000;
 /// How much later a pull is due for a watch whose notifications come too quickly, ms: it then stands for all of them.
 const MERGED_MS: i64 = 1_000;
+/// How long after a pull notifications without their secret make the next one due, ms.
+const UNPROVED_EVERY_MS: i64 = 60_000;
 
 /// How quickly the notifications of a watch come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,31 +61,36 @@ pub enum ReceiveResult {
 /// up no budget.
 pub async fn receive(
     app: &App,
-    (provider, push): (&str, &Push),
-    (notifications, incoming): (Notifications, Incoming<'_>),
+    provider: &str,
+    push: &Push,
+    Notifications { all, greetings }: Notifications,
+    incoming: Incoming<'_>,
     budgets: &dyn Budgets,
 ) -> Result<ReceiveResult> {
-    let Notifications { all, greetings } = notifications;
-    if push.auth == PushAuth::Jwt {
-        jwt::ensure_authentic(app, (provider, push), incoming.headers, all.len()).await?;
-    }
+    let recipients = match push.auth {
+        PushAuth::Jwt => jwt::ensure_authentic(app, provider, push, incoming.headers, all.len()).await?,
+        PushAuth::ChannelToken | PushAuth::ClientState | PushAuth::Hmac => Recipients::All,
+    };
     if all.is_empty() && greetings > 0 {
         app.metrics.count_notifications(provider, "greeting", 1);
         return Ok(ReceiveResult::Greeted);
     }
-    if all.is_empty() && push.auth == PushAuth::Jwt {
-        // Contract silent: an authentic request that names no account is accepted, because Pub/Sub repeats a refused one for days.
+    let needs_secret = push.auth != PushAuth::Jwt && push.without_secret == WithoutSecret::Refuse;
+    if all.is_empty() && !needs_secret {
+        // Contract silent: an authentic request that names no account is accepted, because Pub/Sub repeats a refused one for days; so is
+        // one that needs no secret, because Graph ends subscriptions whose notifications are refused.
         return Ok(ReceiveResult::Notified);
     }
     if all.is_empty() {
         let message = "the request names no watch, or brings no secret of one";
         return Err(Refusal::new(Code::MissingApiKey, message).into());
     }
-    let paced = paced(app, (provider, push), all, budgets)?;
-    let known = find(app, provider, &paced).await?;
+    let paced = paced(app, provider, push, all, budgets)?;
+    let mut known = find(app, provider, &paced).await?;
+    known.retain(|watch| push.covers(&watch.surface) && recipients.include(&watch.tenant.application_id));
     // A signature over the whole body is computed for each watch that may be meant.
     let bytes = if push.auth == PushAuth::Hmac { incoming.body.len().saturating_mul(known.len()) } else { 0 };
-    let check = || hints(app, (provider, push), (&paced, &known), incoming.body);
+    let check = || hints(app, provider, push, &paced, &known, incoming.body);
     let hints = app.compute.run("", bytes, check).await;
     act(app, hints).await?;
     Ok(ReceiveResult::Notified)
@@ -91,7 +99,8 @@ pub async fn receive(
 /// Counts the notifications. Fails where all of them are a flood, or the provider is over its budget.
 fn paced(
     app: &App,
-    (provider, push): (&str, &Push),
+    provider: &str,
+    push: &Push,
     all: Vec<Notification>,
     budgets: &dyn Budgets,
 ) -> Result<Vec<(NotificationPace, Notification)>> {
@@ -101,7 +110,9 @@ fn paced(
             PushAuth::Hmac | PushAuth::Jwt => "",
             PushAuth::ChannelToken | PushAuth::ClientState => one.secret.as_str(),
         };
-        let name = format!("{provider}\n{}\n{secret}", one.subject.name());
+        // Each kind has budgets of its own: at the address of one that needs no secret anybody can name what another kind posts of.
+        let kind = push.name.as_deref().unwrap_or_default();
+        let name = format!("{provider}/{kind}\n{}\n{secret}", one.subject.name());
         budgets.of_watch(&app.keyring.watch_token_hash(&name))
     };
     let paced: Vec<(NotificationPace, Notification)> = all.into_iter().map(|one| (pace(&one), one)).collect();
@@ -128,7 +139,7 @@ async fn find(app: &App, provider: &str, paced: &[(NotificationPace, Notificatio
     }
     let (ids, accounts): (Vec<String>, Vec<String>) =
         (ids.into_iter().collect(), accounts.into_iter().collect());
-    // Of a provider all notifications name the one or the other.
+    // Of one kind all notifications name the one or the other.
     match accounts.is_empty() {
         true => Ok(table::by_external_ids(app.db.reader(), provider, &ids).await?),
         false => Ok(table::by_accounts(app.db.reader(), provider, &accounts).await?),
@@ -143,6 +154,8 @@ struct Hints {
     /// The pulls that are due now, and those that are due a moment later, by the ids of their jobs.
     now: BTreeSet<String>,
     merged: BTreeSet<String>,
+    /// The pulls of watches of which it is not proved that the provider told of them: due a minute after the last one.
+    unproved: BTreeSet<String>,
     /// Watches by their ids: those to be renewed, and those that are over; and the jobs that do it.
     renewed: BTreeSet<String>,
     removed: BTreeSet<String>,
@@ -155,8 +168,10 @@ struct Hints {
 
 fn hints(
     app: &App,
-    (provider, push): (&str, &Push),
-    (paced, known): (&[(NotificationPace, Notification)], &[Watch]),
+    provider: &str,
+    push: &Push,
+    paced: &[(NotificationPace, Notification)],
+    known: &[Watch],
     body: &[u8],
 ) -> Hints {
     let mut by_subject: BTreeMap<&str, Vec<&Watch>> = BTreeMap::new();
@@ -165,31 +180,35 @@ fn hints(
         by_subject.entry(name.as_deref().unwrap_or_default()).or_default().push(watch);
     }
     let mut hints = Hints::default();
-    let (mut authentic, mut unknown, mut wrong) = (0, 0, 0);
+    let (mut authentic, mut unproved, mut unknown, mut wrong) = (0, 0, 0, 0);
     for (pace, one) in paced {
         let Some(named) = by_subject.get(one.subject.name()) else {
             unknown += 1;
             continue;
         };
         let mut is_authentic = false;
-        for watch in named.iter().filter(|watch| proves(app, push, watch, (one, body))) {
+        for watch in named.iter().filter(|watch| proves(app, push, watch, one, body)) {
             is_authentic = true;
             hints.add(watch, one.lifecycle, *pace, app.now());
         }
         if is_authentic {
             authentic += 1;
+        } else if one.secret.is_empty() && push.without_secret == WithoutSecret::Hint {
+            unproved += 1;
+            hints.unproved.extend(named.iter().map(|watch| pull_id_of(watch)));
         } else {
             wrong += 1;
         }
     }
     app.metrics.count_notifications(provider, "authentic", authentic);
+    app.metrics.count_notifications(provider, "unproved", unproved);
     app.metrics.count_notifications(provider, "unknown_watch", unknown);
     app.metrics.count_notifications(provider, "wrong_secret", wrong);
     hints
 }
 
 /// Whether a notification is the provider's, by the token of this watch.
-fn proves(app: &App, push: &Push, watch: &Watch, (one, body): (&Notification, &[u8])) -> bool {
+fn proves(app: &App, push: &Push, watch: &Watch, one: &Notification, body: &[u8]) -> bool {
     match push.auth {
         PushAuth::ChannelToken | PushAuth::ClientState => {
             let hash = app.keyring.watch_token_hash(&one.secret);
@@ -229,7 +248,8 @@ impl Hints {
 
     /// Leaves out pulls that come soon enough anyway: whatever begins from here on reads what the notification is about.
     async fn leave_out_planned(&mut self, app: &App, now: i64) -> Result<()> {
-        let ids: Vec<String> = self.now.union(&self.merged).cloned().collect();
+        let hinted = &(&self.now | &self.merged) | &self.unproved;
+        let ids: Vec<String> = hinted.into_iter().collect();
         if ids.is_empty() {
             return Ok(());
         }
@@ -241,12 +261,18 @@ impl Hints {
         };
         self.now = &self.now & &later(now);
         self.merged = &self.merged & &later(now + MERGED_MS);
+        // A pull that began a minute ago or longer may come at once; of the others each notification more finds one that is planned.
+        let has_rested = |job: &&table::Planned| job.began_at.is_none_or(|at| at <= now - UNPROVED_EVERY_MS);
+        let rested: BTreeSet<String> = planned.iter().filter(has_rested).map(|job| job.id.clone()).collect();
+        self.now.extend(&(&self.unproved & &rested) & &later(now));
+        self.unproved = &(&self.unproved - &rested) & &later(now + UNPROVED_EVERY_MS);
         Ok(())
     }
 
     fn is_empty(&self) -> bool {
-        let all = [&self.now, &self.merged, &self.renewed, &self.removed, &self.renewals, &self.noted];
-        all.into_iter().all(BTreeSet::is_empty)
+        let pulls = [&self.now, &self.merged, &self.unproved];
+        let watches = [&self.renewed, &self.removed, &self.renewals, &self.noted];
+        pulls.into_iter().chain(watches).all(BTreeSet::is_empty)
     }
 }
 
@@ -267,8 +293,9 @@ async fn act(app: &App, mut hints: Hints) -> Result<()> {
         hints.noted.extend(hints.told.get(id).into_iter().flatten().cloned());
     }
     let list = |ids: BTreeSet<String>| ids.into_iter().collect::<Vec<String>>();
-    let (due, merged, renewals) = (list(hints.now), list(hints.merged), list(hints.renewals));
+    let (due, merged, unproved) = (list(hints.now), list(hints.merged), list(hints.unproved));
     let (renewed, removed, noted) = (list(hints.renewed), list(hints.removed), list(hints.noted));
+    let renewals = list(hints.renewals);
     app.db
         .write(move |tx| {
             Box::pin(async move {
@@ -286,6 +313,9 @@ async fn act(app: &App, mut hints: Hints) -> Result<()> {
                 }
                 if !merged.is_empty() {
                     table::wake(tx, &merged, (now + MERGED_MS, false), now).await?;
+                }
+                if !unproved.is_empty() {
+                    table::wake(tx, &unproved, (now + UNPROVED_EVERY_MS, false), now).await?;
                 }
                 if !renewals.is_empty() {
                     table::wake(tx, &renewals, (now, true), now).await?;

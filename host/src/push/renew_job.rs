@@ -5,7 +5,7 @@
 use base::error::{Error, Result};
 use model::Instant;
 use model::wire::watch::{WatchRenew, WatchStart, WatchStop};
-use runtime::Code;
+use runtime::{Code, Surface};
 use storage::connections as table;
 use storage::connections::Connection;
 use storage::jobs::{self, End, LostLease};
@@ -54,7 +54,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     };
     let of = RenewTarget { turn, connection: &connection, surface, scope_id };
     of.note_time().await?;
-    let wanted = wanted_watches::wanted(app, &connection, (surface, scope_id)).await?;
+    let wanted = wanted_watches::wanted(app, &connection, surface, scope_id).await?;
     let known = of.known().await?;
     if wanted.is_none() && known.is_empty() {
         return Ok(JobEnd::Done);
@@ -64,7 +64,8 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
         let again_at = now + UNUSABLE_MS;
         return Ok(JobEnd::At(next_at(&known, now).map_or(again_at, |at| at.min(again_at))));
     }
-    if let Some(until) = throttle::until(app, &connection.tenant, &connection.id).await? {
+    let kind = Surface::parse(surface).unwrap_or(Surface::Watch);
+    if let Some(until) = throttle::until(app, &connection.tenant, &connection.id, kind).await? {
         return Ok(JobEnd::PutOff(next_at(&known, now).map_or(until, |at| at.min(until))));
     }
     let target = CallTarget::of(app, &connection)?;
@@ -135,8 +136,9 @@ impl RenewTarget<'_> {
         before: Option<Watch>,
     ) -> Result<WatchCallResult> {
         let (app, now) = (self.app(), self.app().now());
-        let Some(address) = watch_reach::address(app, &self.connection.provider) else { return Ok(Ok(())) };
-        let new = watch_rows::starting(app, self.connection, (self.surface, self.scope_id));
+        let address = watch_reach::address(app, &self.connection.provider, self.surface);
+        let Some(address) = address else { return Ok(Ok(())) };
+        let new = watch_rows::starting(app, self.connection, self.surface, self.scope_id);
         self.write(RenewChanges { made: Some(new.clone()), ..RenewChanges::default() }).await?;
         let args = WatchStart {
             surface: self.surface.to_owned(),
@@ -147,7 +149,7 @@ impl RenewTarget<'_> {
             wanted_until: Instant::from_millis(now + WANTED_MS),
         };
         let began = match watch_calls::start(app, target, &args).await {
-            Ok(watching) => watch_rows::active(app, &new, watching),
+            Ok(watching) => watch_rows::active(app, self.connection, &new, watching),
             Err(e) => Err(e),
         };
         let began = match began {
@@ -194,7 +196,8 @@ impl RenewTarget<'_> {
         watch: Watch,
     ) -> Result<WatchCallResult> {
         let app = self.app();
-        let Some(address) = watch_reach::address(app, &self.connection.provider) else { return Ok(Ok(())) };
+        let address = watch_reach::address(app, &self.connection.provider, self.surface);
+        let Some(address) = address else { return Ok(Ok(())) };
         let args = WatchRenew {
             external_id: watch.external_id.clone().unwrap_or_default(),
             resource: watch.resource.clone(),
@@ -206,7 +209,7 @@ impl RenewTarget<'_> {
             scope: wanted.collection.clone(),
         };
         let renewed = match watch_calls::renew(app, target, &args).await {
-            Ok(watching) => watch_rows::active(app, &watch, watching),
+            Ok(watching) => watch_rows::active(app, self.connection, &watch, watching),
             Err(e) if matches!(e.code, Code::Unsupported | Code::NotFound) => {
                 return self.start(target, wanted, Some(watch)).await;
             }

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use base::error::{Error, Result};
+use serde_json::Value;
 use storage::connections::Connection;
 use storage::watches::{self, Watch};
-use storage::{items, jobs, sync_states};
+use storage::{items, jobs, oauth_clients, sync_states};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -20,7 +21,7 @@ const RENEWED_WITHIN_MS: i64 = 60_000;
 
 /// Sees to it that a scope that clients follow is watched, where its provider can do that. Jobs that are there stay as they are.
 pub async fn ensure(app: &App, connection: &Connection, scope: &SyncScope) -> Result<()> {
-    if !watch_reach::can_watch(app, &connection.provider) {
+    if !can_be_told(app, connection, scope.surface()).await? {
         return Ok(());
     }
     let scope_ids = parts(app, connection, scope, MAX_WATCHED).await?;
@@ -46,6 +47,24 @@ pub async fn ensure(app: &App, connection: &Connection, scope: &SyncScope) -> Re
         .await
 }
 
+/// Whether notifications of a surface of this account can come here, and count: a provider that names the account needs its address, and
+/// where an account of the operator's posts, the operator has named it for the application. A watch without that would be believed to tell
+/// of each change, and tell of none.
+async fn can_be_told(app: &App, connection: &Connection, surface: &str) -> Result<bool> {
+    let provider = &connection.provider;
+    if !watch_reach::can_watch(app, provider, surface) {
+        return Ok(false);
+    }
+    let Some(push) = watch_reach::push_of(app, provider, surface) else { return Ok(false) };
+    if push.account.is_some() && connection.email.is_none() {
+        return Ok(false);
+    }
+    let Some(setting) = push.jwt.and_then(|jwt| jwt.email_setting) else { return Ok(true) };
+    let client = oauth_clients::find(app.db.reader(), &connection.tenant, provider).await?;
+    let poster = client.as_ref().and_then(|client| client.settings.get(&setting)).and_then(Value::as_str);
+    Ok(poster.is_some_and(|email| !email.is_empty()))
+}
+
 /// What a provider is to be asked to watch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchRequest {
@@ -53,13 +72,14 @@ pub struct WatchRequest {
     pub collection: Option<String>,
 }
 
-/// What is to be watched there. None: nobody follows it, it is gone, or the provider cannot notify this service.
+/// The watch that the collection needs. None: no client reads it, it is gone, or the provider cannot notify this service of it.
 pub async fn wanted(
     app: &App,
     connection: &Connection,
-    (surface, scope_id): (&str, &str),
+    surface: &str,
+    scope_id: &str,
 ) -> Result<Option<WatchRequest>> {
-    if !watch_reach::can_watch(app, &connection.provider) {
+    if !can_be_told(app, connection, surface).await? {
         return Ok(None);
     }
     let is_whole = surface == ResourceKind::ContactBook.surface().as_str();

@@ -13,11 +13,8 @@ use crate::connections::watch_expiry::renew_at;
 use crate::connections::watch_reach;
 
 /// The row of a watch that the provider is about to be asked for.
-pub fn starting(app: &App, connection: &Connection, (surface, scope_id): (&str, &str)) -> Watch {
+pub fn starting(app: &App, connection: &Connection, surface: &str, scope_id: &str) -> Watch {
     let id = app.new_id(ids::Kind::Watch);
-    let connector = watch_reach::connector(app, &connection.provider);
-    let push = connector.as_ref().and_then(|connector| connector.manifest.push.as_ref());
-    let names_account = push.is_some_and(|push| push.account.is_some());
     Watch {
         tenant: connection.tenant.clone(),
         connection_id: connection.id.clone(),
@@ -26,7 +23,7 @@ pub fn starting(app: &App, connection: &Connection, (surface, scope_id): (&str, 
         scope_id: scope_id.to_owned(),
         external_id: None,
         resource: None,
-        account: connection.email.as_ref().filter(|_| names_account).map(|email| email.to_lowercase()),
+        account: account(app, connection, surface),
         token_hash: app.keyring.watch_token_hash(&app.keyring.watch_token(&id)),
         status: Status::Starting,
         expires_at: None,
@@ -39,8 +36,19 @@ pub fn starting(app: &App, connection: &Connection, (surface, scope_id): (&str, 
     }
 }
 
+/// The account's address in lower case, where notifications of watches of this surface name only that.
+fn account(app: &App, connection: &Connection, surface: &str) -> Option<String> {
+    let push = watch_reach::push_of(app, &connection.provider, surface)?;
+    push.account.and(connection.email.as_ref()).map(|email| email.to_lowercase())
+}
+
 /// The row of a watch that the provider has started or renewed. Fails where it is over already.
-pub fn active(app: &App, watch: &Watch, watching: Watching) -> Result<Watch, runtime::Error> {
+pub fn active(
+    app: &App,
+    connection: &Connection,
+    watch: &Watch,
+    watching: Watching,
+) -> Result<Watch, runtime::Error> {
     let (now, expires_at) = (app.now(), watching.expires_at.as_millis());
     if expires_at <= now {
         let detail = "expiresAt is over: the provider has ended the watch already";
@@ -50,6 +58,8 @@ pub fn active(app: &App, watch: &Watch, watching: Watching) -> Result<Watch, run
     Ok(Watch {
         external_id: Some(watching.external_id),
         resource: watching.resource,
+        // Since the watch began the account's address may have changed, and so may what the connector's notifications name.
+        account: account(app, connection, &watch.surface),
         status: Status::Active,
         expires_at: Some(expires_at),
         renewed_at: Some(now),

@@ -164,7 +164,7 @@ where
 {
     // An account that cannot be asked now still has an answer: nothing works, and why.
     match usable(connection) {
-        Ok(()) => fetch(app, connection, asker, (surface, "capabilities"), &json!({})).await,
+        Ok(()) => fetch(app, connection, asker, surface, "capabilities", &json!({})).await,
         Err(_) => Ok(F::default()),
     }
 }

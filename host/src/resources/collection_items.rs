@@ -1,31 +1,34 @@
 //! Contacts, groups and tasks: what lies in a collection, one to a source. Created, changed, deleted, listed and read in one way; a
 //! kind says only what is particular to it (`CollectionItem`). Events, which can be many to a source, have their own module.
 
+use std::collections::HashMap;
+
 use base::error::{Code, Error, Result, invalid, not_found};
 use base::input::merge_patch;
 use base::input::validate::{self, fault};
 use model::Instant;
 use model::resource::Body;
-use model::wire::{ItemDelete, ItemWrite, Mutated};
+use model::wire::{ItemDelete, ItemWrite};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use storage::items::{self, Item, List, Seen, Shown};
-use storage::log;
 use storage::sql::Chunk;
 
 use crate::app::App;
 use crate::app::page_cache::PageBudget;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::provider_call::mutate;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, ProviderWrite, call_deletion, call_provider};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::local_copy::render;
-use crate::sync::ensure_fresh;
+use crate::resources::open_item::{ItemPath, ItemToWrite};
+use crate::writes::conflict::conflict;
 use crate::writes::etag::ExpectedEtag;
 use crate::writes::open_collection::OpenCollection;
-use crate::writes::reconcile::{ProviderWrite, commit, commit_deletion, conflict, done, gone};
-use crate::writes::response::ResponseChange;
+use crate::writes::reconcile::reconcile;
+use crate::writes::response::{GoneView, ItemView, ResponseChange};
 
 /// Rows that one page looks at when a filter drops most of them; the page may then be short.
 const MAX_SCANNED: usize = 20_000;
@@ -43,13 +46,13 @@ pub trait CollectionItem: Body + Default + Clone + Serialize + DeserializeOwned 
         &mut self,
         before: Option<&Self>,
         changed: &mut Vec<String>,
-        at: (Instant, &str),
+        now: Instant,
+        zone: &str,
     ) -> Result<()>;
 
     /// The write as the connector gets it: other items named as the provider names them.
     fn args(
-        app: &App,
-        asker: &RequestContext,
+        cx: &WriteContext,
         opened: &OpenCollection,
         write: ItemWrite<Self>,
         before: Option<&Self>,
@@ -70,7 +73,7 @@ pub struct WriteOptions {
 pub fn own_connection(input: &mut Map<String, Value>, opened: &OpenCollection) -> Result<()> {
     match input.remove("connectionId") {
         None | Some(Value::Null) => Ok(()),
-        Some(Value::String(id)) if id == opened.connection.id => Ok(()),
+        Some(Value::String(id)) if id == opened.account.connection.id => Ok(()),
         Some(_) => {
             let noun = opened.kind.collection().unwrap_or(opened.kind).noun();
             let rest = format!("is not the connection of this {noun}; leave it out or correct it");
@@ -81,23 +84,23 @@ pub fn own_connection(input: &mut Map<String, Value>, opened: &OpenCollection) -
 
 /// Makes one.
 pub async fn create<T: CollectionItem>(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     opened: &OpenCollection,
     mut input: Map<String, Value>,
     manner: WriteOptions,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     own_connection(&mut input, opened)?;
     validate::canonical_zone(&mut input, "timeZone");
     let mut write = merge_patch::over(&T::default(), &Value::Null, input, &[])?;
-    write.body.complete(None, &mut write.changed, (app.clock.now(), &opened.zone))?;
+    write.body.complete(None, &mut write.changed, cx.app.clock.now(), &opened.zone)?;
     let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
     let args = ItemWrite { strict: manner.keep_all, ..item_write(opened, write.body, write.changed) };
-    let args = T::args(app, asker, opened, args, None).await?;
-    let done = done(app, opened, asker, attempt, T::KIND.ops().create, &args).await?;
+    let args = T::args(cx, opened, args, None).await?;
+    let call = ProviderChange::new(T::KIND.surface(), T::KIND.ops().create, &args);
+    let mut done = call_provider(cx, &opened.account, call).await?;
     let change = ResponseChange { status: 201, metadata: write.metadata, warnings };
-    commit(app, opened, asker, done, change, attempt).await
+    let view = ItemView::new(&mut done, change)?;
+    reconcile(cx, opened.location(), done, view).await
 }
 
 fn item_write<T: CollectionItem>(opened: &OpenCollection, body: T, changed: Vec<String>) -> ItemWrite<T> {
@@ -112,114 +115,96 @@ fn item_write<T: CollectionItem>(opened: &OpenCollection, body: T, changed: Vec<
 
 /// Changes one.
 pub async fn update<T: CollectionItem>(
-    app: &App,
-    asker: &RequestContext,
-    (opened, id): (&OpenCollection, &str),
+    cx: &WriteContext,
+    path: ItemPath<'_>,
     mut input: Map<String, Value>,
     manner: WriteOptions,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let _one = app.locks.lock(&format!("item:{id}")).await;
+    let mut target = ItemToWrite::open(cx, path).await?;
     validate::canonical_zone(&mut input, "timeZone");
-    let item = current(app, asker, (opened, T::KIND, id), attempt.resumed).await?;
+    let item = target.current(cx).await?;
+    let opened = &target.opened;
     let before: T = serde_json::from_str(&item.body)?;
     let printed: Value = serde_json::from_str(&render::item(&item, &[], true))?;
     let mut write = merge_patch::over(&before, &printed, input, &[])?;
     let warnings = merge_patch::warnings(&write.unknown, manner.strict)?;
-    if !(attempt.resumed && write.changed.is_empty()) {
+    if !(cx.attempt.resumed && write.changed.is_empty()) {
         manner.expected.check(&item.etag)?;
     }
     let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
-        return commit(app, opened, asker, ProviderWrite::nothing(&item.external_id), change, attempt).await;
+        let view = ItemView::of(&item, change);
+        return reconcile(cx, opened.location(), ProviderWrite::nothing(), view).await;
     }
-    write.body.complete(Some(&before), &mut write.changed, (app.clock.now(), &opened.zone))?;
+    write.body.complete(Some(&before), &mut write.changed, cx.app.clock.now(), &opened.zone)?;
     let args = ItemWrite {
         source: Some(item.source_id.clone()),
         if_match: manner.expected.provider_etag(&item),
         strict: manner.keep_all,
         ..item_write(opened, write.body, write.changed)
     };
-    let args = T::args(app, asker, opened, args, Some(&before)).await?;
-    match done(app, opened, asker, attempt, T::KIND.ops().update, &args).await {
-        Ok(done) => commit(app, opened, asker, done, change, attempt).await,
-        Err(e) => Err(conflict(app, asker, opened, &item, e).await),
-    }
-}
-
-/// The item that is about to be changed, as fresh as a read.
-pub async fn current(
-    app: &App,
-    asker: &RequestContext,
-    (opened, kind, id): (&OpenCollection, ResourceKind, &str),
-    look: bool,
-) -> Result<Item> {
-    ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, look).await?;
-    let item = asker.item(app, kind, id).await?;
-    if item.parent_id == opened.collection.id { Ok(item) } else { Err(not_found(kind.noun())) }
+    let args = T::args(cx, opened, args, Some(&before)).await?;
+    let call = ProviderChange::new(T::KIND.surface(), T::KIND.ops().update, &args);
+    let mut done = match call_provider(cx, &opened.account, call).await {
+        Ok(done) => done,
+        Err(e) => return Err(conflict(cx, opened, &item, e).await),
+    };
+    let view = ItemView::new(&mut done, change)?;
+    reconcile(cx, opened.location(), done, view).await
 }
 
 /// Deletes one.
-pub async fn delete(
-    app: &App,
-    asker: &RequestContext,
-    (opened, kind, id): (&OpenCollection, ResourceKind, &str),
-    expected: ExpectedEtag,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
-    let _one = app.locks.lock(&format!("item:{id}")).await;
-    let item = match current(app, asker, (opened, kind, id), attempt.resumed).await {
+pub async fn delete(cx: &WriteContext, path: ItemPath<'_>, expected: ExpectedEtag) -> Result<StoredResponse> {
+    let is_repeated = |e: &Error| cx.attempt.resumed && e.code() == Some(Code::NotFound);
+    let mut target = match ItemToWrite::open(cx, path).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
-            return Ok(StoredResponse::no_content());
-        }
+        Err(e) if path.collection_id.is_none() && is_repeated(&e) => return Ok(StoredResponse::no_content()),
         other => other?,
     };
+    let item = match target.current(cx).await {
+        // The same.
+        Err(e) if is_repeated(&e) => return Ok(StoredResponse::no_content()),
+        other => other?,
+    };
+    let opened = &target.opened;
     expected.check(&item.etag)?;
     let args = ItemDelete {
         collection: opened.collection.external_id.clone(),
         source: item.source_id.clone(),
         if_match: expected.provider_etag(&item),
     };
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let op = (kind.surface(), kind.ops().delete);
-    let deleted: Result<Mutated> = mutate(app, &opened.connection, asker, attempt, op, &args).await;
-    let mutated = match deleted {
-        Ok(mutated) => mutated,
-        // Somebody else deleted it first: that is what was asked for.
-        Err(e) if e.code() == Some(Code::NotFound) => {
-            Mutated { sources: vec![gone(&item.source_id)], ..Mutated::default() }
-        }
-        Err(e) => return Err(conflict(app, asker, opened, &item, e).await),
-    };
-    commit_deletion(app, opened, asker, ProviderWrite { mutated, as_of }, attempt).await
+    let call = ProviderChange::new(path.kind.surface(), path.kind.ops().delete, &args);
+    match call_deletion(cx, &opened.account, call, &item.source_id).await {
+        Ok(done) => reconcile(cx, opened.location(), done, GoneView::default()).await,
+        Err(e) => Err(conflict(cx, opened, &item, e).await),
+    }
 }
 
 /// The items of the collection that these ids name, in their order; one that names none is a fault of its field.
 pub async fn named(
-    app: &App,
-    asker: &RequestContext,
-    (opened, kind): (&OpenCollection, ResourceKind),
+    cx: &WriteContext,
+    opened: &OpenCollection,
+    kind: ResourceKind,
     ids: &[String],
     field: impl Fn(usize) -> String,
 ) -> Result<Vec<Item>> {
+    let known = match ids.is_empty() {
+        true => HashMap::new(),
+        false => cx.request.items(&cx.app, kind, ids).await?,
+    };
     let mut found = Vec::with_capacity(ids.len());
     for (i, id) in ids.iter().enumerate() {
-        let item = match asker.item(app, kind, id).await {
-            Err(e) if e.code() == Some(Code::NotFound) => None,
-            other => Some(other?),
-        };
-        let Some(item) = item.filter(|item| item.parent_id == opened.collection.id) else {
+        let Some(item) = known.get(id).filter(|item| item.parent_id == opened.collection.id) else {
             let collection = opened.kind.collection().unwrap_or(opened.kind).noun();
             let message = format!("{} names no {} of this {collection}", field(i), kind.noun());
             return Err(invalid(Code::InvalidParameter, field(i), message));
         };
-        found.push(item);
+        found.push(item.clone());
     }
     Ok(found)
 }
 
-/// What the provider calls an item.
+/// The provider's name of an item, as others name it.
 pub fn uid(item: &Item) -> String {
     item.uid.clone().unwrap_or_else(|| item.external_id.clone())
 }
@@ -233,22 +218,23 @@ pub struct ListPosition {
     pub id: String,
 }
 
-/// A page of what a list names and `admits` lets through, and where the next begins. `list.after` and `list.limit` are set
-/// here.
+/// A page of what a list names and `admits` lets through, and where the next begins. `list.after` is set here.
 pub async fn list(
     app: &App,
     asker: &RequestContext,
     list: &List<'_>,
-    (after, limit, raw): (Option<ListPosition>, i64, bool),
+    after: Option<ListPosition>,
+    raw: bool,
     admits: impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync,
 ) -> Result<(Vec<String>, Option<ListPosition>)> {
-    let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
+    let mut room = PageBudget::new(usize::try_from(list.limit).unwrap_or(usize::MAX));
     let mut found: Vec<String> = Vec::new();
     let mut place = after;
     let mut scanned = 0;
+    // One more than wanted tells whether anything comes after.
+    let more = List { limit: list.limit + 1, ..list.clone() };
     loop {
-        // One more than wanted tells whether anything comes after.
-        let chunk = scan(app, asker, list, place.as_ref(), limit + 1, raw, &admits).await?;
+        let chunk = scan(app, asker, &more, place.as_ref(), raw, &admits).await?;
         if scanned > 0 {
             // Others have their turn between the steps of a long search.
             tokio::task::yield_now().await;
@@ -271,8 +257,9 @@ pub async fn list(
         }
         if room.is_full() || scanned >= MAX_SCANNED {
             // The row that tells whether anything comes after may have been taken.
+            let one = List { limit: 1, ..list.clone() };
             let is_end = rows.as_slice().is_empty()
-                && scan(app, asker, list, place.as_ref(), 1, raw, &admits).await?.rows.is_empty();
+                && scan(app, asker, &one, place.as_ref(), raw, &admits).await?.rows.is_empty();
             return Ok((found, place.filter(|_| !is_end)));
         }
     }
@@ -284,13 +271,12 @@ async fn scan(
     asker: &RequestContext,
     list: &List<'_>,
     after: Option<&ListPosition>,
-    limit: i64,
     raw: bool,
     admits: &(impl Fn(&Shown<'_>) -> Result<bool> + Send + Sync),
 ) -> Result<Chunk<(ListPosition, Option<String>)>> {
     let start = ListPosition::default();
     let after = after.unwrap_or(&start);
-    let list = List { after: (&after.sort_text, &after.id), limit, ..list.clone() };
+    let list = List { after: (&after.sort_text, &after.id), ..list.clone() };
     let print = |row: Seen<'_>| {
         let text = match row.shown {
             Some(shown) if asker.may_use(shown.connection_id) && admits(&shown)? => {
@@ -307,17 +293,13 @@ async fn scan(
 }
 
 /// One, of a collection that was freshened.
-pub async fn get(
-    app: &App,
-    asker: &RequestContext,
-    (kind, id): (ResourceKind, &str),
-    parent_id: Option<&str>,
-    raw: bool,
-) -> Result<StoredResponse> {
+pub async fn get(app: &App, asker: &RequestContext, path: ItemPath<'_>, raw: bool) -> Result<StoredResponse> {
     let read = |row: Shown<'_>| {
-        let is_asked = parent_id.is_none_or(|p| p == row.parent_id) && asker.may_use(row.connection_id);
+        let is_asked =
+            path.collection_id.is_none_or(|p| p == row.parent_id) && asker.may_use(row.connection_id);
         is_asked.then(|| StoredResponse::ok(render::shown(&row, &[], raw)).etag(row.etag))
     };
-    let found = items::read(app.db.resources(), &asker.tenant, (kind.as_str(), id), raw, read).await?;
-    found.flatten().ok_or_else(|| not_found(kind.noun()))
+    let found =
+        items::read(app.db.resources(), &asker.tenant, (path.kind.as_str(), path.id), raw, read).await?;
+    found.flatten().ok_or_else(|| not_found(path.kind.noun()))
 }

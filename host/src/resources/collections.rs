@@ -8,7 +8,7 @@ use base::input::{merge_patch, validate};
 use futures::{FutureExt, StreamExt};
 use model::resource::Body;
 use model::sync::Watch;
-use model::wire::{CollectionDelete, CollectionWrite, Mutated};
+use model::wire::{CollectionDelete, CollectionWrite};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -18,17 +18,20 @@ use storage::sync_states::{self, SyncState};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::provider_call::mutate;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, ProviderWrite, call_provider};
 use crate::connections::request_context::RequestContext;
-use crate::local_copy::{collection_counts, upsert};
+use crate::connections::write_context::{WriteAccount, WriteContext};
+use crate::local_copy::{collection_counts, render};
 use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
 use crate::sync::on_demand::refreshed;
 use crate::sync::scope::{CollectionHead, SyncScope, scope};
 use crate::sync::{collection_set, ensure_fresh, page, refresh_if_stale, staleness};
 use crate::writes::etag::ExpectedEtag;
-use crate::writes::open_collection::OpenCollection;
-use crate::writes::response::{ResponseChange, commit, place};
+use crate::writes::open_collection::{OpenCollection, WriteLocation};
+use crate::writes::reconcile::reconcile;
+use crate::writes::response::{CollectionGoneView, CollectionView, ItemView, ResponseChange};
+use crate::writes::view::ResponseView;
 
 /// A kind of collection.
 pub trait Collection: Body + Default + Serialize + DeserializeOwned + Send + Sync {
@@ -149,7 +152,8 @@ pub async fn freshen_all(
 pub async fn open(
     app: &App,
     asker: &RequestContext,
-    (kind, id): (ResourceKind, &str),
+    kind: ResourceKind,
+    id: &str,
     scope: &str,
 ) -> Result<(Connection, Item)> {
     let item = asker.item(app, kind, id).await?;
@@ -161,7 +165,8 @@ pub async fn open(
 pub async fn open_to_read(
     app: &App,
     asker: &RequestContext,
-    (kind, id): (ResourceKind, &str),
+    kind: ResourceKind,
+    id: &str,
 ) -> Result<Arc<(Connection, Item)>> {
     asker.ensure_scope(kind.read_scope())?;
     let name = format!("{}/{id}", asker.tenant.application_id);
@@ -171,30 +176,47 @@ pub async fn open_to_read(
     {
         return Ok(found);
     }
-    let opened = Arc::new(Box::pin(open(app, asker, (kind, id), kind.read_scope())).await?);
+    let opened = Arc::new(Box::pin(open(app, asker, kind, id, kind.read_scope())).await?);
     app.opened.put(name, opened.clone(), now);
     Ok(opened)
 }
 
 /// Opens a collection for writing.
-pub async fn open_to_write(
-    app: &App,
-    asker: &RequestContext,
-    (kind, id): (ResourceKind, &str),
-) -> Result<OpenCollection> {
-    let (connection, collection) = open(app, asker, (kind, id), kind.write_scope()).await?;
+pub async fn open_to_write(cx: &WriteContext, kind: ResourceKind, id: &str) -> Result<OpenCollection> {
+    let collection = cx.request.item(&cx.app, kind, id).await?;
+    open_found(cx, collection).await
+}
+
+/// The same for a collection that was just read.
+pub async fn open_found(cx: &WriteContext, collection: Item) -> Result<OpenCollection> {
+    let kind = ResourceKind::of(&collection)?;
+    let account = cx.account(&collection.connection_id, kind.write_scope()).await?;
+    open_of(account, collection)
+}
+
+/// The same for one of this account.
+pub fn open_of(account: WriteAccount, collection: Item) -> Result<OpenCollection> {
+    let kind = ResourceKind::of(&collection)?;
     let body: CollectionHead = serde_json::from_str(&collection.body)?;
     if body.read_only {
         let message = format!("this {} is read-only for the connected account", kind.noun());
         return Err(refuse(Code::CapabilityNotSupported, message));
     }
-    let zone = body.time_zone.or_else(|| connection.time_zone.clone()).unwrap_or_else(|| "UTC".to_owned());
-    Ok(OpenCollection { connection, collection, zone, kind: kind.contents() })
+    let zone = body.time_zone.or_else(|| account.connection.time_zone.clone());
+    let zone = zone.unwrap_or_else(|| "UTC".to_owned());
+    Ok(OpenCollection { account, collection, zone, kind: kind.contents() })
+}
+
+/// A collection that is itself about to be changed, and its account.
+async fn open_account(cx: &WriteContext, kind: ResourceKind, id: &str) -> Result<(WriteAccount, Item)> {
+    let item = cx.request.item(&cx.app, kind, id).await?;
+    let account = cx.account(&item.connection_id, kind.write_scope()).await?;
+    Ok((account, item))
 }
 
 /// Reads one, fresh.
-pub async fn get(app: &App, asker: &RequestContext, (kind, id): (ResourceKind, &str)) -> Result<Item> {
-    let (connection, _) = open(app, asker, (kind, id), kind.read_scope()).await?;
+pub async fn get(app: &App, asker: &RequestContext, kind: ResourceKind, id: &str) -> Result<Item> {
+    let (connection, _) = open(app, asker, kind, id, kind.read_scope()).await?;
     let scope = SyncScope::collections(kind);
     asker.reading.note(refresh_if_stale(app, &connection, &scope, asker.no_cache).await?);
     asker.item(app, kind, id).await
@@ -202,26 +224,49 @@ pub async fn get(app: &App, asker: &RequestContext, (kind, id): (ResourceKind, &
 
 /// Makes a collection at the provider.
 pub async fn create<C: Collection>(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     mut input: Map<String, Value>,
     strict: bool,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let connection_id = match input.remove("connectionId") {
         Some(Value::String(id)) => id,
         _ => return Err(invalid(Code::MissingField, "connectionId", "connectionId is required")),
     };
-    let connection = asker.connection(app, &connection_id, C::KIND.write_scope()).await?;
+    let account = cx.account(&connection_id, C::KIND.write_scope()).await?;
     validate::canonical_zone(&mut input, "timeZone");
     let write = merge_patch::over(&C::default(), &Value::Null, input, &[])?;
     valid(&write.body)?;
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
     let args = CollectionWrite { body: write.body, changed: write.changed, ..CollectionWrite::default() };
-    let op = (C::KIND.surface(), C::KIND.ops().create);
-    let mutated: Mutated = mutate(app, &connection, asker, attempt, op, &args).await?;
     let change = ResponseChange { status: 201, metadata: write.metadata, warnings };
-    store(app, &connection, C::KIND, mutated, change, attempt).await
+    put::<C>(cx, &account, C::KIND.ops().create, &args, change).await
+}
+
+/// Has the provider make or change a collection, and stores it.
+async fn put<C: Collection>(
+    cx: &WriteContext,
+    account: &WriteAccount,
+    op: &'static str,
+    args: &CollectionWrite<C>,
+    change: ResponseChange,
+) -> Result<StoredResponse> {
+    let mut done = call_provider(cx, account, ProviderChange::new(C::KIND.surface(), op, args)).await?;
+    let view = CollectionView(ItemView::new(&mut done, change)?);
+    store(cx, account, C::KIND, done, view).await
+}
+
+/// Stores a write of a collection, and forgets what was read of collections a moment ago.
+async fn store(
+    cx: &WriteContext,
+    account: &WriteAccount,
+    kind: ResourceKind,
+    write: ProviderWrite,
+    view: impl ResponseView + 'static,
+) -> Result<StoredResponse> {
+    let location = WriteLocation::top(&account.connection, kind);
+    let stored = reconcile(cx, location, write, view).await;
+    cx.app.opened.clear();
+    stored
 }
 
 fn valid<C: Collection>(collection: &C) -> Result<()> {
@@ -238,33 +283,47 @@ fn is_watch(value: &Value) -> bool {
     Option::<Watch>::deserialize(value).is_ok()
 }
 
+/// Fields that are no part of a collection's version, and cost a statement to read.
+const UNVERSIONED: [&str; 4] = ["watch", "contactCount", "taskCount", "openCount"];
+
+/// The collection as a read shows it; with what it holds and how it is watched where the caller sends that back.
+async fn shown(cx: &WriteContext, item: &Item, input: &Map<String, Value>) -> Result<Value> {
+    let text = match UNVERSIONED.iter().any(|name| input.contains_key(*name)) {
+        true => {
+            let (reader, tenant) = (cx.app.db.reader(), &cx.request.tenant);
+            collection_counts::printed(&cx.app, reader, tenant, item, &[], false).await?
+        }
+        false => render::item(item, &[], false),
+    };
+    Ok(serde_json::from_str(&text)?)
+}
+
 /// Changes a collection.
 pub async fn update<C: Collection>(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
-    (mut input, expected): (Map<String, Value>, ExpectedEtag),
+    mut input: Map<String, Value>,
+    expected: ExpectedEtag,
     strict: bool,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let _one = app.locks.lock(&format!("item:{id}")).await;
-    let (connection, item) = open(app, asker, (C::KIND, id), C::KIND.write_scope()).await?;
+    let _one = cx.app.locks.lock(&format!("item:{id}")).await;
+    let (account, item) = open_account(cx, C::KIND, id).await?;
     let current: C = serde_json::from_str(&item.body)?;
     if C::KIND == ResourceKind::Calendar && input.get("watch").is_some_and(is_watch) {
         input.remove("watch");
     }
     validate::canonical_zone(&mut input, "timeZone");
-    let printed = collection_counts::printed(app, app.db.reader(), &asker.tenant, &item, &[], false).await?;
-    let write = merge_patch::over(&current, &serde_json::from_str(&printed)?, input, &[])?;
+    let shown = shown(cx, &item, &input).await?;
+    let write = merge_patch::over(&current, &shown, input, &[])?;
     valid(&write.body)?;
     let warnings = merge_patch::warnings(&write.unknown, strict)?;
-    if !(attempt.resumed && write.changed.is_empty()) {
+    if !(cx.attempt.resumed && write.changed.is_empty()) {
         expected.check(&item.etag)?;
     }
     let change = ResponseChange { status: 200, metadata: write.metadata, warnings };
     if write.changed.is_empty() {
-        let mutated = Mutated { item: Some(item.external_id.clone()), ..Mutated::default() };
-        return store(app, &connection, C::KIND, mutated, change, attempt).await;
+        let view = CollectionView(ItemView::of(&item, change));
+        return store(cx, &account, C::KIND, ProviderWrite::nothing(), view).await;
     }
     let args = CollectionWrite {
         source: Some(item.source_id.clone()),
@@ -272,81 +331,42 @@ pub async fn update<C: Collection>(
         changed: write.changed,
         if_match: expected.provider_etag(&item),
     };
-    let op = (C::KIND.surface(), C::KIND.ops().update);
-    let mutated: Mutated = mutate(app, &connection, asker, attempt, op, &args).await?;
-    store(app, &connection, C::KIND, mutated, change, attempt).await
-}
-
-/// Stores it, and forgets what was read of collections a moment ago.
-async fn store(
-    app: &App,
-    connection: &Connection,
-    kind: ResourceKind,
-    mutated: Mutated,
-    change: ResponseChange,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
-    let stored = commit(app, place(connection, kind, ""), mutated, change, attempt).await;
-    app.opened.clear();
-    stored
+    put::<C>(cx, &account, C::KIND.ops().update, &args, change).await
 }
 
 /// Deletes a collection with everything in it; a contact book that is not empty only by `force`.
 pub async fn delete(
-    app: &App,
-    asker: &RequestContext,
-    (kind, id): (ResourceKind, &str),
-    (expected, force): (ExpectedEtag, bool),
-    attempt: &IdempotentAttempt,
+    cx: &WriteContext,
+    kind: ResourceKind,
+    id: &str,
+    expected: ExpectedEtag,
+    force: bool,
 ) -> Result<StoredResponse> {
-    let _one = app.locks.lock(&format!("item:{id}")).await;
-    let opened = open(app, asker, (kind, id), kind.write_scope()).await;
-    let (connection, item) = match opened {
+    let _one = cx.app.locks.lock(&format!("item:{id}")).await;
+    let (account, item) = match open_account(cx, kind, id).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+        Err(e) if cx.attempt.resumed && e.code() == Some(Code::NotFound) => {
             return Ok(StoredResponse::no_content());
         }
         other => other?,
     };
     expected.check(&item.etag)?;
-    deletable(app, asker, &connection, &item, force).await?;
+    deletable(cx, &account.connection, &item, force).await?;
     let args =
         CollectionDelete { source: item.source_id.clone(), if_match: expected.provider_etag(&item), force };
-    let op = (kind.surface(), kind.ops().delete);
-    let gone: Result<Mutated> = mutate(app, &connection, asker, attempt, op, &args).await;
-    match gone {
-        Ok(_) => {}
-        Err(e) if e.code() == Some(Code::NotFound) && attempt.resumed => {}
-        Err(e) => return Err(e),
+    let change = ProviderChange::new(kind.surface(), kind.ops().delete, &args);
+    match call_provider(cx, &account, change).await {
+        Err(e) if e.code() == Some(Code::NotFound) && cx.attempt.resumed => {}
+        done => drop(done?),
     }
-    let place = place(&connection, kind, "");
-    page::sweep_contents(app, &place, &item.id).await?;
-    let (app, attempt, answer, held) =
-        (app.clone(), attempt.clone(), StoredResponse::no_content(), app.clone());
-    let kept = answer.clone();
-    held.db
-        .write(move |tx| {
-            Box::pin(async move {
-                let lock = crate::local_copy::change::lock(tx, &place).await?;
-                let source = std::slice::from_ref(&item.source_id);
-                upsert::remove_sources(tx, &app, (&lock, &place), source, i64::MAX).await?;
-                attempt.store(tx, &app.keyring, &kept, app.now()).await?;
-                Ok::<_, Error>(())
-            })
-        })
-        .await?;
-    held.opened.clear();
-    Ok(answer)
+    let location = WriteLocation::top(&account.connection, kind);
+    page::sweep_contents(&cx.app, &location.copy(), &item.id).await?;
+    let gone = ProviderWrite::gone(&item.source_id, account.as_of);
+    store(cx, &account, kind, gone, CollectionGoneView { id: item.id }).await
 }
 
 /// Refuses what must stay: the default task list; a contact book with contacts, unless it is forced.
-async fn deletable(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    item: &Item,
-    force: bool,
-) -> Result<()> {
+async fn deletable(cx: &WriteContext, connection: &Connection, item: &Item, force: bool) -> Result<()> {
     let kind = ResourceKind::of(item)?;
     let body: CollectionHead = serde_json::from_str(&item.body)?;
     if body.role.as_deref() == Some("default") {
@@ -356,9 +376,10 @@ async fn deletable(
     if force || kind != ResourceKind::ContactBook {
         return Ok(());
     }
-    ensure_fresh(app, connection, &scope(item)?, true).await?;
+    ensure_fresh(&cx.app, connection, &scope(item)?, true).await?;
+    let (reader, tenant) = (cx.app.db.reader(), &cx.request.tenant);
     let kinds = (kind.as_str(), kind.contents().as_str());
-    let counts = items::counts(app.db.reader(), &asker.tenant, kinds, (&item.id, &item.id)).await?;
+    let counts = items::counts(reader, tenant, kinds, (&item.id, &item.id)).await?;
     match counts.first().map_or(0, |c| c.items) {
         0 => Ok(()),
         n => {

@@ -43,7 +43,7 @@ pub async fn delete(
                 purge::begin(tx, &connection.tenant, &connection.id, app.now()).await?;
                 host_gone::enqueue(tx, &connection.tenant, &connection.id, app.now()).await?;
                 if let Some((grant, given)) = &tokens {
-                    revocation::enqueue(tx, &app, (&lock.tenant, &lock.provider), grant, given).await?;
+                    revocation::enqueue(tx, &app, &lock.tenant, &lock.provider, grant, given).await?;
                 }
                 attempt.store(tx, &app.keyring, &kept, app.now()).await?;
                 Ok::<_, Error>(())

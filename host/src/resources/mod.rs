@@ -13,5 +13,6 @@ pub mod contacts;
 pub mod disconnect;
 pub mod events;
 pub mod mail;
+pub mod open_item;
 pub mod readable;
 pub mod tasks;

@@ -18,7 +18,8 @@ use crate::local_copy::change::CopyLocation;
 use crate::local_copy::mail::host_fields;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::record::NormalizedRecord;
-use crate::local_copy::upsert;
+use crate::local_copy::transaction::CopyTransaction;
+use crate::local_copy::upsert::upsert;
 use crate::sending::SEND_JOB;
 use crate::sending::outcome::OUTCOME_UNKNOWN;
 use crate::sending::store_outcome::look_again;
@@ -52,21 +53,22 @@ pub async fn cancel(
                 return Err(already_sent());
             }
             let source_id = item.source_id.clone();
-            match table::cancel(tx, &lock, &id, app.now()).await? {
+            let mut copy = CopyTransaction { tx, app: &app, lock: &lock, location: &place };
+            match table::cancel(copy.tx, &lock, &id, app.now()).await? {
                 Some(row) => {
-                    table::forget_contents(tx, &id).await?;
-                    reopen(tx, &app, (&lock, &place), item, row.draft_id.as_deref()).await?;
+                    table::forget_contents(copy.tx, &id).await?;
+                    reopen(&mut copy, item, row.draft_id.as_deref()).await?;
                 }
                 None => {
-                    let row = table::find(&mut *tx, &place.tenant, &id).await?;
+                    let row = table::find(&mut *copy.tx, &place.tenant, &id).await?;
                     let is_under_way = row.is_some_and(|row| row.next_attempt_at.is_some());
                     check_record(&item, is_under_way, permanent)?;
                 }
             }
-            upsert::apply(tx, &app, &lock, &place, &[NormalizedRecord::gone(&source_id)]).await?;
-            jobs::remove(tx, &format!("{SEND_JOB}:{id}")).await?;
+            upsert(&mut copy, &[NormalizedRecord::gone(&source_id)], i64::MAX).await?;
+            jobs::remove(copy.tx, &format!("{SEND_JOB}:{id}")).await?;
             let answer = StoredResponse::no_content();
-            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
+            attempt.store(copy.tx, &app.keyring, &answer, app.now()).await?;
             Ok::<_, Error>(answer)
         })
     })
@@ -78,7 +80,8 @@ pub async fn cancel(
 pub async fn withdraw(
     tx: &mut Tx,
     app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
+    lock: &ConnectionLock,
+    place: &CopyLocation,
     id: &str,
 ) -> Result<bool> {
     let Some(row) = table::cancel(tx, lock, id, app.now()).await? else { return Ok(false) };
@@ -86,8 +89,9 @@ pub async fn withdraw(
     let item = items::lock_item(tx, lock, id).await?.filter(|item| item.deleted_at.is_none());
     if let Some(item) = item {
         let source_id = item.source_id.clone();
-        reopen(tx, app, (lock, place), item, row.draft_id.as_deref()).await?;
-        upsert::apply(tx, app, lock, place, &[NormalizedRecord::gone(&source_id)]).await?;
+        let mut copy = CopyTransaction { tx, app, lock, location: place };
+        reopen(&mut copy, item, row.draft_id.as_deref()).await?;
+        upsert(&mut copy, &[NormalizedRecord::gone(&source_id)], i64::MAX).await?;
     }
     Ok(true)
 }
@@ -134,22 +138,21 @@ fn check_record(item: &Item, is_under_way: bool, permanent: bool) -> Result<()> 
 }
 
 /// Writes that the message was taken back, and makes a draft of the draft that it was.
-async fn reopen(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    item: Locked<'_, Item>,
+async fn reopen<'l>(
+    copy: &mut CopyTransaction<'_, 'l>,
+    item: Locked<'l, Item>,
     draft_id: Option<&str>,
 ) -> Result<()> {
     let message: EmailMessage = serde_json::from_str(&item.body)?;
     let delivery =
         MessageDelivery { state: DeliveryState::Cancelled, ..message.delivery.unwrap_or_default() };
-    host_fields::set(tx, app, place, item, &[("delivery", json!(delivery))], "updated").await?;
+    host_fields::set(copy, item, &[("delivery", json!(delivery))], "updated").await?;
     let Some(draft_id) = draft_id else { return Ok(()) };
-    if let Some(draft) = items::lock_item(tx, lock, draft_id).await?.filter(|d| d.deleted_at.is_none()) {
+    let draft = items::lock_item(copy.tx, copy.lock, draft_id).await?;
+    if let Some(draft) = draft.filter(|draft| draft.deleted_at.is_none()) {
         let fields = [("status", json!(DraftStatus::Draft)), ("sentMessageId", Value::Null)];
-        let draft = host_fields::set(tx, app, place, draft, &fields, "updated").await?;
-        look_again(tx, app, place, &draft).await?;
+        let draft = host_fields::set(copy, draft, &fields, "updated").await?;
+        look_again(copy, &draft).await?;
     }
     Ok(())
 }

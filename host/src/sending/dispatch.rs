@@ -65,7 +65,7 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
     let found = connection_table::find(app.db.reader(), &row.tenant, &row.connection_id).await?;
     // What is left of an account that was disconnected goes by itself.
     let Some(connection) = found else { return Ok(DispatchEnd::Settled) };
-    if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id).await? {
+    if let Some(until) = throttle::until(app, &row.tenant, &row.connection_id, Surface::Email).await? {
         // The provider wants to be left alone: the message waits, and has not been tried.
         return Ok(DispatchEnd::Waits(until));
     }
@@ -87,13 +87,13 @@ pub async fn one(app: &App, job: &Job, must_finish: &Arc<AtomicBool>) -> Result<
     };
     let Some(outcome) = outcome else { return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS)) };
     let is_taken = matches!(&outcome, SendOutcome::Told(sent) if sent.recipients.iter().any(|r| r.accepted));
-    let is_kept = keep(app, &row, (job, as_of), outcome).await?;
+    let is_kept = keep(app, &row, job, as_of, outcome).await?;
     must_finish.store(false, Ordering::Release);
     if !is_kept {
         return Ok(DispatchEnd::Waits(app.now() + LOOK_AGAIN_MS));
     }
     if is_taken && let Err(e) = mark_original(app, &row).await {
-        tracing::warn!(message = %row.id, error = %e, "the message that was answered could not be marked");
+        tracing::warn!(message_id = %row.id, error = %e, "the message that was answered could not be marked");
     }
     Ok(DispatchEnd::Committed)
 }
@@ -113,18 +113,18 @@ async fn begin(app: &App, job: &Job) -> Result<Option<Outgoing>> {
 }
 
 /// Writes what became of an attempt, and again where the database fails: nobody could find that out afterwards.
-async fn keep(app: &App, row: &Outgoing, (job, as_of): (&Job, i64), outcome: SendOutcome) -> Result<bool> {
+async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOutcome) -> Result<bool> {
     for wait in WRITE_AGAIN_AFTER_MS {
-        match store_outcome::keep(app, row, (job, as_of), outcome.clone()).await {
+        match store_outcome::keep(app, row, job, as_of, outcome.clone()).await {
             Err(Error::Internal(e)) if e.is::<LostLease>() => return Err(Error::Internal(e)),
             Err(e) => {
-                tracing::warn!(message = %row.id, error = %e, "what became of a message cannot be written yet")
+                tracing::warn!(message_id = %row.id, error = %e, "what became of a message cannot be written yet")
             }
             kept => return kept,
         }
         tokio::time::sleep(Duration::from_millis(wait)).await;
     }
-    store_outcome::keep(app, row, (job, as_of), outcome).await
+    store_outcome::keep(app, row, job, as_of, outcome).await
 }
 
 /// Marks the message that was answered or forwarded, as every mail program does. A convenience: it is not tried again.
@@ -146,6 +146,8 @@ async fn mark_original(app: &App, row: &Outgoing) -> Result<()> {
     let op = Op { surface: Surface::Email, verb: Verb::Mutate, name: "messages.update" };
     let call_options = CallOptions {
         idempotency_key: Some(format!("{}/original", row.id)),
+        // A round in which a recipient was taken has marked it already.
+        earlier_attempts: options.rounds.into(),
         background: true,
         ..CallOptions::default()
     };
@@ -246,7 +248,7 @@ async fn attempt(
         let message = "there is no room for the message now".into();
         return Ok(Some(SendOutcome::Later { code: "overloaded".into(), message, retry_after_ms: None }));
     };
-    let sent_blob = sent_copy(app, row, (&options, &message), &blobs).await?;
+    let sent_blob = sent_copy(app, row, &options, &message, &blobs).await?;
     let draft = match &row.draft_id {
         None => None,
         Some(id) => items::find(app.db.reader(), &row.tenant, ResourceKind::EmailDraft.as_str(), id).await?,
@@ -269,6 +271,8 @@ async fn attempt(
     let fence = mark.job.fence.to_string();
     let call_options = CallOptions {
         idempotency_key: Some(key),
+        // This attempt is counted already.
+        earlier_attempts: (row.attempts - options.attempts_of_earlier_rounds - 1).max(0),
         background: true,
         blobs,
         progress: Some(Arc::new(mark)),
@@ -282,7 +286,7 @@ async fn attempt(
             Ok(Some(SendOutcome::Told(Box::new(reply.body))))
         }
         Err(e) if throttle::is_held(&e) => Ok(Some(SendOutcome::Held { retry_after_ms: e.retry_after_ms })),
-        Err(e) => not_told(app, connection, (row, &fence), &e).await,
+        Err(e) => not_told(app, connection, row, &fence, &e).await,
     }
 }
 
@@ -305,7 +309,8 @@ fn target<'a>(app: &App, connection: &'a Connection) -> Result<CallTarget<'a>, S
 async fn not_told(
     app: &App,
     connection: &Connection,
-    (row, fence): (&Outgoing, &str),
+    row: &Outgoing,
+    fence: &str,
     e: &runtime::Error,
 ) -> Result<Option<SendOutcome>> {
     let now = table::find(app.db.reader(), &row.tenant, &row.id).await?;
@@ -325,7 +330,8 @@ fn mime() -> Option<String> {
 async fn sent_copy(
     app: &App,
     row: &Outgoing,
-    (options, message): (&SendOptions, &str),
+    options: &SendOptions,
+    message: &str,
     blobs: &Blobs,
 ) -> Result<Option<String>> {
     if !options.save_to_sent {

@@ -40,6 +40,8 @@ pub struct SendOptions {
     pub looks: u32,
     /// How often the provider said what becomes of each recipient: what is handed over after that is another errand.
     pub rounds: u32,
+    /// Attempts before the present round: each round has an idempotency key of its own.
+    pub attempts_of_earlier_rounds: i64,
     /// The message that it answers, or forwards.
     pub original: Option<String>,
     pub is_forward: bool,

@@ -188,6 +188,7 @@ fn told(app: &App, row: &Outgoing, verdict: &mut OutcomeRecord, sent: Sent) {
     // What is taken by some is handed over; the rest can be tried again.
     verdict.handed_over_at = None;
     verdict.options.rounds += 1;
+    verdict.options.attempts_of_earlier_rounds = row.attempts;
     if waits {
         verdict.next_attempt_at = retry_at(app, row);
     }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use storage::items::{self, Item};
 use storage::jobs::{self, End, Job};
 use storage::locked::ConnectionLock;
-use storage::mail::remove_places;
+use storage::mail::{remove_places, set_latest};
 use storage::outbox::Outgoing;
 use storage::{Tx, outbox as table, tracking};
 
@@ -22,7 +22,8 @@ use crate::local_copy::mail::source_names::{OUTGOING, SENT};
 use crate::local_copy::normalize::prepared;
 use crate::local_copy::record::NormalizedRecord;
 use crate::local_copy::superseded::note_superseded;
-use crate::local_copy::upsert;
+use crate::local_copy::transaction::CopyTransaction;
+use crate::local_copy::upsert::upsert;
 use crate::sending::outcome::{OutcomeRecord, SendOutcome, verdict};
 use crate::tracking::delivery_state::word;
 
@@ -38,12 +39,7 @@ enum SendFollowUp {
 
 /// Keeps what became of an attempt, and ends the turn of its job. `as_of`: the log's last sequence before the provider was asked. Returns
 /// false, and nothing is kept, when the turn no longer has the message.
-pub async fn keep(
-    app: &App,
-    row: &Outgoing,
-    (job, as_of): (&Job, i64),
-    outcome: SendOutcome,
-) -> Result<bool> {
+pub async fn keep(app: &App, row: &Outgoing, job: &Job, as_of: i64, outcome: SendOutcome) -> Result<bool> {
     let place = CopyLocation {
         tenant: row.tenant.clone(),
         connection_id: row.connection_id.clone(),
@@ -56,7 +52,7 @@ pub async fn keep(
     db.write(move |tx| {
         Box::pin(async move {
             let now = app.now();
-            match write(tx, &app, &place, (&job, as_of), outcome).await? {
+            match write(tx, &app, &place, &job, as_of, outcome).await? {
                 SendFollowUp::Lost => return Ok(false),
                 SendFollowUp::Over => jobs::complete(tx, &job, now).await?,
                 SendFollowUp::Until(due_at, error) => {
@@ -75,7 +71,8 @@ async fn write(
     tx: &mut Tx,
     app: &App,
     place: &CopyLocation,
-    (job, as_of): (&Job, i64),
+    job: &Job,
+    as_of: i64,
     outcome: SendOutcome,
 ) -> Result<SendFollowUp> {
     // An account that was disconnected meanwhile leaves nothing to be kept.
@@ -111,13 +108,14 @@ async fn write(
     if is_sent {
         tracking::set_sent(tx, &row.id, app.now()).await?;
     }
+    let mut copy = CopyTransaction { tx, app, lock: &lock, location: place };
     if let Some(draft_id) = &row.draft_id {
-        keep_draft(tx, app, (&lock, place), draft_id, (&verdict, is_over, is_sent)).await?;
+        keep_draft(&mut copy, draft_id, &verdict, is_over, is_sent).await?;
     }
     let sources = named(&row, verdict.sources);
-    let superseded = upsert::apply_read(tx, app, (&lock, place), &sources, as_of).await?.superseded;
-    note_superseded(tx, app, place, &superseded).await?;
-    let item = items::lock_item(tx, &lock, &row.id).await?;
+    let superseded = upsert(&mut copy, &sources, as_of).await?.superseded;
+    note_superseded(&mut copy, &superseded).await?;
+    let item = items::lock_item(copy.tx, &lock, &row.id).await?;
     let Some(item) = item.filter(|item| item.deleted_at.is_none()) else { return Ok(kept) };
     let delivery = MessageDelivery {
         state: verdict.state,
@@ -126,15 +124,15 @@ async fn write(
         recipients: verdict.recipients,
         error: verdict.error,
     };
-    host_fields::set(tx, app, place, item, &[("delivery", json!(delivery))], event(verdict.state, is_over))
-        .await?;
+    let fields = [("delivery", json!(delivery))];
+    host_fields::set(&mut copy, item, &fields, event(verdict.state, is_over)).await?;
     Ok(kept)
 }
 
 /// Has the next pull look for a draft in its mailbox.
-pub async fn look_again(tx: &mut Tx, app: &App, place: &CopyLocation, draft: &Item) -> Result<()> {
+pub async fn look_again(copy: &mut CopyTransaction<'_, '_>, draft: &Item) -> Result<()> {
     let drafts = SupersededRecords { sources: vec![draft.source_id.clone()], folders: false };
-    note_superseded(tx, app, place, &drafts).await
+    note_superseded(copy, &drafts).await
 }
 
 /// How the change is told.
@@ -164,13 +162,13 @@ fn named(row: &Outgoing, mut sources: Vec<Source>) -> Vec<NormalizedRecord> {
 
 /// A draft that was sent is kept, though no provider has it: it says which message it became.
 async fn keep_draft(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
+    copy: &mut CopyTransaction<'_, '_>,
     draft_id: &str,
-    (verdict, is_over, is_sent): (&OutcomeRecord, bool, bool),
+    verdict: &OutcomeRecord,
+    is_over: bool,
+    is_sent: bool,
 ) -> Result<()> {
-    let found = items::lock_item(tx, lock, draft_id).await?;
+    let found = items::lock_item(copy.tx, copy.lock, draft_id).await?;
     let Some(draft) = found.filter(|d| d.deleted_at.is_none()) else { return Ok(()) };
     let status = match (is_sent, is_over) {
         (true, _) => DraftStatus::Sent,
@@ -178,23 +176,19 @@ async fn keep_draft(
         (false, false) => DraftStatus::Sending,
     };
     let error = verdict.error.as_ref().map_or(Value::Null, |e| json!(e));
-    let draft = host_fields::set(
-        tx,
-        app,
-        place,
-        draft,
-        &[("status", json!(status)), ("sendError", error)],
-        "updated",
-    )
-    .await?;
+    let fields = [("status", json!(status)), ("sendError", error)];
+    let draft = host_fields::set(copy, draft, &fields, "updated").await?;
     if is_sent {
         // A page that was read before it was sent still has it.
-        items::leave_source(tx, &draft.connection_id, &draft.source_id, (draft.sequence, app.now())).await?;
-        items::set_source(tx, &draft, &format!("{SENT}{}", draft.id)).await?;
-        remove_places(tx, &draft).await?;
+        let left_at = (draft.sequence, copy.app.now());
+        items::leave_source(copy.tx, &draft.connection_id, &draft.source_id, left_at).await?;
+        items::set_source(copy.tx, &draft, &format!("{SENT}{}", draft.id)).await?;
+        remove_places(copy.tx, &draft.connection_id, &[draft.id.as_str()]).await?;
+        let thread: Vec<&str> = draft.series_id.as_deref().into_iter().collect();
+        set_latest(copy.tx, &thread, copy.app.now()).await?;
     } else if is_over {
         // While it was being sent nobody looked whether the mailbox still has it.
-        look_again(tx, app, place, &draft).await?;
+        look_again(copy, &draft).await?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Messages into the outbox.
 
 use ::mail::read::message as read_message;
-use base::error::{Code, Error, Result, invalid};
+use base::error::{Code, Error, Result, invalid, not_found};
 use model::Instant;
 use model::email::draft::{DraftStatus, ReplyMode};
 use model::email::{
@@ -25,12 +25,13 @@ use crate::local_copy::mail::host_fields;
 use crate::local_copy::mail::normalize::{content, hash};
 use crate::local_copy::mail::source_names::OUTGOING;
 use crate::local_copy::record::{NormalizedItem, NormalizedRecord};
-use crate::local_copy::{render, upsert};
+use crate::local_copy::render;
+use crate::local_copy::transaction::CopyTransaction;
+use crate::local_copy::upsert::{set_metadata, upsert};
 use crate::sending::message::OutgoingMessage;
 use crate::sending::{SendOptions, send_job, target};
 use crate::tracking;
 use crate::writes::etag::stale;
-use crate::writes::mail;
 use crate::writes::response::place;
 
 /// How a message is to be sent.
@@ -56,7 +57,7 @@ pub async fn submit(
     submission: Submission,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let ready = prepare(app, connection, composed, (submission, Origin::Api)).await?;
+    let ready = prepare(app, connection, composed, submission, Origin::Api).await?;
     store(app, ready, attempt).await
 }
 
@@ -83,7 +84,8 @@ pub async fn prepare(
     app: &App,
     connection: &Connection,
     mut composed: OutgoingMessage,
-    (mut submission, origin): (Submission, Origin),
+    mut submission: Submission,
+    origin: Origin,
 ) -> Result<PreparedSubmission> {
     let recipients = composed.recipients();
     if recipients.is_empty() {
@@ -108,6 +110,7 @@ pub async fn prepare(
         bcc: rendered.bcc,
         looks: 0,
         rounds: 0,
+        attempts_of_earlier_rounds: 0,
         original: original.as_ref().map(|o| o.item.id.clone()).or(submission.answers.clone()),
         is_forward: submission.is_forward || original.is_some_and(|o| o.mode == ReplyMode::Forward),
     };
@@ -354,16 +357,18 @@ pub async fn submit_in<'l>(
     ready: PreparedSubmission,
 ) -> Result<Locked<'l, Item>> {
     let PreparedSubmission { place, written, submission } = ready;
-    let OutboxRows { row, message, copy, source, record, target } = written;
-    upsert::apply(tx, app, lock, &place, std::slice::from_ref(&source)).await?;
-    let mut item = mail::of_source(tx, lock, &source.source_id).await?;
+    let OutboxRows { row, message, copy: sent_copy, source, record, target } = written;
+    let mut copy = CopyTransaction { tx, app, lock, location: &place };
+    let upserted = upsert(&mut copy, std::slice::from_ref(&source), i64::MAX).await?;
+    let item = upserted.items.into_iter().find(|item| item.source_id == source.source_id);
+    let mut item = items::relock(lock, item.ok_or_else(|| not_found("message"))?)?;
     if !submission.metadata.is_empty() {
         let metadata = serde_json::to_string(&submission.metadata)?;
-        item = upsert::set_metadata(tx, app, &place, item, metadata).await?;
+        item = set_metadata(&mut copy, item, metadata).await?;
     }
     let row = Outgoing { id: item.id.clone(), ..row };
     if let Some(draft) = &submission.draft {
-        let draft = current_draft(tx, lock, draft).await?;
+        let draft = current_draft(copy.tx, lock, draft).await?;
         let status = if row.send_at.is_some() { DraftStatus::Scheduled } else { DraftStatus::Sending };
         let fields = [
             ("status", json!(status)),
@@ -371,9 +376,10 @@ pub async fn submit_in<'l>(
             ("sentMessageId", json!(item.id)),
             ("sendError", Value::Null),
         ];
-        host_fields::set(tx, app, &place, draft, &fields, "updated").await?;
+        host_fields::set(&mut copy, draft, &fields, "updated").await?;
     }
-    table::insert(tx, &row, &message, copy.as_deref()).await?;
+    let tx = copy.tx;
+    table::insert(tx, &row, &message, sent_copy.as_deref()).await?;
     if let Some(record) = record {
         tracking_table::insert(tx, &Record { message_id: item.id.clone(), ..record }).await?;
     }

@@ -1,5 +1,6 @@
 //! A mailbox is read from new to old, and served while that goes on: who asks for its newest messages does not wait for its oldest.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use base::error::{Code, Result, refuse};
@@ -26,6 +27,8 @@ use crate::sync::{ensure_fresh, refresh_if_stale};
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often one looks how far another host has read.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Kinds of records that `complete` asks for whole: messages and drafts.
+const MESSAGES: items::Family = ["email_message", "email_draft", "email_message", "email_draft"];
 /// Messages asked for at a time.
 const AT_ONCE: usize = 100;
 
@@ -150,18 +153,21 @@ pub async fn complete(
 ) -> std::result::Result<(), runtime::Error> {
     let host = |e: anyhow::Error| runtime::Error::new(runtime::Code::Host, e.to_string());
     let short = |s: &NormalizedRecord| s.items.iter().any(|i| i.partial.is_some());
-    let mut unknown = Vec::new();
-    for source in sources.iter().filter(|s| short(s)) {
-        let reader = app.db.reader();
-        if !items::is_known_source(reader, &connection.id, &source.source_id).await.map_err(host)? {
-            unknown.push(source.source_id.clone());
-        }
+    let mut names: Vec<&str> =
+        sources.iter().filter(|s| short(s)).map(|source| source.source_id.as_str()).collect();
+    names.dedup();
+    if names.is_empty() {
+        return Ok(());
     }
+    let held = items::held_versions(app.db.reader(), &connection.id, (MESSAGES, ""), &names).await;
+    let held: HashSet<String> = held.map_err(host)?.into_iter().map(|(source_id, _)| source_id).collect();
+    let unknown = names.into_iter().filter(|name| !held.contains(*name));
+    let unknown: Vec<String> = unknown.map(str::to_owned).collect();
     for names in unknown.chunks(AT_ONCE) {
         let reference = |source: &String| MessageRef { source: source.clone(), hint: None };
         let args = MessagesGet { messages: names.iter().map(reference).collect(), ..MessagesGet::default() };
         let op = Op { surface: runtime::Surface::Email, verb: Verb::Fetch, name: "messages.get" };
-        let options = CallOptions { background, ..CallOptions::default() };
+        let options = CallOptions { background, completes_page: true, ..CallOptions::default() };
         let target = CallTarget::of(app, connection)
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let reply: Reply<Sources> = call::run(app, &target, op, &args, options).await?;

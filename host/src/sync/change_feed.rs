@@ -88,7 +88,8 @@ impl Feed<'_> {
         app: &App,
         tenant: &Tenant,
         kind: ResourceKind,
-        (sequence, after): (i64, &str),
+        sequence: i64,
+        after: &str,
         limit: i64,
     ) -> Result<Chunk<Item>> {
         let (reader, kind) = (app.db.resources(), kind.as_str());
@@ -138,12 +139,12 @@ struct FeedChange {
 impl FeedChange {
     fn of_line(line: &FeedLine<'_>, with_resource: bool) -> FeedChange {
         let is_shown = with_resource && line.change_type != "deleted";
-        let of = (line.resource_type, line.resource_id);
+        let resource = line.resource.filter(|_| is_shown);
         FeedChange {
             sequence: line.sequence,
             change_type: line.change_type.to_owned(),
             resource_id: line.resource_id.to_owned(),
-            fields: fields(of, line.at, line.etag, line.resource.filter(|_| is_shown)),
+            fields: fields(line.resource_type, line.resource_id, line.at, line.etag, resource),
         }
     }
 
@@ -154,7 +155,7 @@ impl FeedChange {
 }
 
 /// `FeedChange::fields`. The resource is JSON already, and copied.
-fn fields((kind, id): (&str, &str), at: i64, etag: Option<&str>, resource: Option<&str>) -> String {
+fn fields(kind: &str, id: &str, at: i64, etag: Option<&str>, resource: Option<&str>) -> String {
     let resource = resource.unwrap_or("null");
     let mut out = String::with_capacity(FIELDS_BYTES + resource.len());
     render::field(&mut out, ",\"resourceType\":", kind);
@@ -198,15 +199,22 @@ impl FeedPage {
     }
 }
 
-/// Reads a page. `state` was read for this request. `with_resource` false leaves the resources out.
+/// A question for a page of a feed.
+pub struct FeedQuery<'a> {
+    pub feed: Feed<'a>,
+    /// Most changes that are read.
+    pub limit: i64,
+    /// False: the resources are left out.
+    pub with_resource: bool,
+}
+
+/// Reads a page. `state` was read for this request.
 pub async fn page(
     app: &App,
     tenant: &Tenant,
     state: &SyncState,
-    feed: Feed<'_>,
+    query: FeedQuery<'_>,
     position: Option<FeedPosition>,
-    limit: i64,
-    with_resource: bool,
 ) -> Result<FeedPage> {
     let position = match position {
         None => FeedPosition {
@@ -224,28 +232,27 @@ pub async fn page(
         ));
     }
     match position.snapshot_after.clone() {
-        Some(after) => snapshot(app, tenant, feed, (position, after), limit, with_resource).await,
-        None => tail(app, tenant, feed, (position, state.log_sequence), limit, with_resource).await,
+        Some(after) => snapshot(app, tenant, query, position, after).await,
+        None => tail(app, tenant, query, position, state.log_sequence).await,
     }
 }
 
 async fn snapshot(
     app: &App,
     tenant: &Tenant,
-    feed: Feed<'_>,
-    (mut position, mut after): (FeedPosition, String),
-    limit: i64,
-    with_resource: bool,
+    FeedQuery { feed, limit, with_resource }: FeedQuery<'_>,
+    mut position: FeedPosition,
+    mut after: String,
 ) -> Result<FeedPage> {
     let mut begun = BEGIN.to_owned();
     let mut room = PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX));
     let mut left = limit;
     while let Some(kind) = feed.kinds().get(position.kind) {
-        let chunk = feed.snapshot(app, tenant, *kind, (position.sequence, &after), left + 1).await?;
+        let chunk = feed.snapshot(app, tenant, *kind, position.sequence, &after, left + 1).await?;
         for item in &chunk.rows {
             let resource = with_resource.then(|| render::item(item, &[], false));
-            let of = (kind.resource_type(), item.id.as_str());
-            let fields = fields(of, item.updated_at, Some(&item.etag), resource.as_deref());
+            let (kind, etag) = (kind.resource_type(), Some(item.etag.as_str()));
+            let fields = fields(kind, &item.id, item.updated_at, etag, resource.as_deref());
             if !room.take(HEAD_BYTES + fields.len()) {
                 position.snapshot_after = Some(after);
                 return Ok(FeedPage::new(begun, position, true));
@@ -272,10 +279,9 @@ async fn snapshot(
 async fn tail(
     app: &App,
     tenant: &Tenant,
-    feed: Feed<'_>,
-    (position, newest): (FeedPosition, i64),
-    limit: i64,
-    with_resource: bool,
+    FeedQuery { feed, limit, with_resource }: FeedQuery<'_>,
+    position: FeedPosition,
+    newest: i64,
 ) -> Result<FeedPage> {
     // The newest number was read before the lines: whoever writes takes the next number under the lock of the application's row and holds
     // that to its commit, so that every line up to the newest committed number is there to be read. Nothing of this feed lies between its

@@ -38,22 +38,33 @@ pub async fn collections(app: &App, connection: &Connection, kind: ResourceKind)
 pub async fn run(app: &App, connection: &Connection, top: &SyncScope, by: PullLimits<'_>) -> Result<PullEnd> {
     let until = Instant::now() + MOST_TIME;
     let mut ended = pull::run(app, connection, top, by).await?;
-    let mut failed = None;
-    for collection in longest_unread_first(app, connection, top.kind).await? {
+    if let PullEnd::Waits(_) = ended {
+        return Ok(ended);
+    }
+    let (mut failed, mut held) = (None, None);
+    let live = longest_unread_first(app, connection, top.kind).await?;
+    for collection in &live {
         if Instant::now() >= until {
             ended = PullEnd::Enough;
             break;
         }
-        let scope = crate::sync::scope::scope(&collection)?;
+        let scope = crate::sync::scope::scope(collection)?;
         let _one = app.locks.lock(&scope.lock_name(connection)).await;
         match pull::run(app, connection, &scope, by).await {
             Ok(PullEnd::CaughtUp) => {}
+            Ok(PullEnd::Waits(until)) => {
+                // It holds for the others as well.
+                (ended, held) = (PullEnd::Waits(until), Some(scope));
+                break;
+            }
             Ok(other) => ended = other,
             Err(e) if on_demand::is_lost(&e) => return Err(e),
             Err(e) => failed = failed.or(Some((scope, e))),
         }
     }
-    conclude(app, connection, top, (failed.as_ref().map(|(scope, _)| scope), by.job)).await?;
+    let unread = failed.as_ref().map(|(scope, _)| scope.clone()).or(held);
+    let end = SetEnd { live, failed: unread, job: by.job.cloned() };
+    conclude(app, connection, top, end).await?;
     failed.map_or(Ok(ended), |(_, e)| Err(e))
 }
 
@@ -68,19 +79,29 @@ async fn longest_unread_first(app: &App, connection: &Connection, kind: Resource
     Ok(live)
 }
 
-/// What happened inside happened to the whole; what went wrong inside (`failed`) is what is wrong with the whole, and it is tried again
-/// when that may be.
-async fn conclude(
-    app: &App,
-    connection: &Connection,
-    top: &SyncScope,
-    (failed, job): (Option<&SyncScope>, Option<&Job>),
-) -> Result<()> {
-    let live = collections(app, connection, top.kind).await?;
-    let inside = states(app, connection, top.kind, &live).await?;
-    let newest = inside.iter().filter_map(|state| state.last_activity_at).max();
+/// The end of a pull of all collections.
+struct SetEnd {
+    /// The collections.
+    live: Vec<Item>,
+    /// One of them that could not be read.
+    failed: Option<SyncScope>,
+    /// The job that the pull is a turn of.
+    job: Option<Job>,
+}
+
+/// What happened inside happened to the whole; what went wrong inside is what is wrong with the whole, and it is tried again when that may
+/// be.
+async fn conclude(app: &App, connection: &Connection, top: &SyncScope, end: SetEnd) -> Result<()> {
+    let all = table::of_connection(app.db.reader(), &connection.id).await?;
+    let surface = top.surface();
+    let is_inside = |s: &&SyncState| s.surface == surface && end.live.iter().any(|c| c.id == s.scope_id);
+    let newest = all.iter().filter(is_inside).filter_map(|state| state.last_activity_at).max();
+    let whole = all.iter().find(|state| state.surface == surface && state.scope_id == top.scope_id);
+    if end.failed.is_none() && whole.is_none_or(|whole| newest <= whole.last_activity_at) {
+        return Ok(());
+    }
     let (tenant, id) = (connection.tenant.clone(), connection.id.clone());
-    let (app, top, failed, job) = (app.clone(), top.clone(), failed.cloned(), job.cloned());
+    let (app, top, SetEnd { failed, job, .. }) = (app.clone(), top.clone(), end);
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {

@@ -57,7 +57,8 @@ impl Pull<'_> {
     pub(crate) async fn read_named(
         &self,
         state: &mut SyncState,
-        (cursor, scan): (Option<&str>, Option<Scan>),
+        cursor: Option<&str>,
+        scan: Option<Scan>,
     ) -> Result<Option<PullEnd>, PullError> {
         let Some(cursor) = cursor.filter(|_| self.takes_names()) else { return Ok(None) };
         let known = state.clone();
@@ -69,13 +70,15 @@ impl Pull<'_> {
             }
             is_begun = true;
             let number = batch.number;
-            let sources = self.answered(state, (&names, held.len()), answer).await?;
+            let sources = self.answered(state, &names, held.len(), answer).await?;
             state::note(self.app, self.connection, Ok(())).await;
             let page = ProviderPage {
                 sources: Vec::new(),
+                earlier: Vec::new(),
                 connector: quarantine::connector(self.app, self.connection),
                 as_of,
                 scan,
+                is_doubted: false,
                 covered_since: None,
                 cursor: Some(cursor.to_owned()),
                 more: true,
@@ -105,7 +108,7 @@ impl Pull<'_> {
             Some(_) => self.parted(state, names).await?,
             None => (Vec::new(), names),
         };
-        let answer = self.content(&names).await;
+        let answer = self.content(&names, false).await;
         Ok(Some(BatchRequest { batch, names, held, as_of, answer }))
     }
 
@@ -130,8 +133,12 @@ impl Pull<'_> {
     }
 
     /// What these names stand for: a source for each of them. What the listing told as deleted is asked for too, because it may have come
-    /// back since.
-    pub(crate) async fn content(&self, names: &[SourceName]) -> Result<Vec<Source>, runtime::Error> {
+    /// back since. `completes_page`: see `CallOptions`.
+    pub(crate) async fn content(
+        &self,
+        names: &[SourceName],
+        completes_page: bool,
+    ) -> Result<Vec<Source>, runtime::Error> {
         let (bad, asked): (Vec<&SourceName>, Vec<&SourceName>) =
             names.iter().partition(|name| is_bad_name(&name.external_id));
         let mut sources: Vec<Source> = bad.into_iter().map(source).collect();
@@ -147,7 +154,7 @@ impl Pull<'_> {
             .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
         let kind = self.scope.kind;
         let op = Op { surface: kind.surface(), verb: Verb::Fetch, name: kind.ops().batch_get };
-        let options = CallOptions { background: self.background, ..CallOptions::default() };
+        let options = CallOptions { background: self.background, completes_page, ..CallOptions::default() };
         let reply: Reply<Sources> = call::run(self.app, &target, op, &args, options).await?;
         sources.extend(arranged(&asked, reply.body.sources));
         Ok(sources)
@@ -158,7 +165,8 @@ impl Pull<'_> {
     async fn answered(
         &self,
         state: &SyncState,
-        (names, held): (&[SourceName], usize),
+        names: &[SourceName],
+        held: usize,
         answer: Result<Vec<Source>, runtime::Error>,
     ) -> Result<Vec<Source>, PullError> {
         let error = match answer {
@@ -168,7 +176,7 @@ impl Pull<'_> {
         };
         tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, sources = names.len(),
             "a batch of the provider's data stopped the connector, it is read in parts");
-        self.in_halves(state, (names, held), error).await
+        self.in_halves(state, names, held, error).await
     }
 
     /// Reads what stopped the connector as a whole with this error, or was more than an answer holds: in halves, and what fails in halves
@@ -177,7 +185,8 @@ impl Pull<'_> {
     pub(crate) async fn in_halves(
         &self,
         state: &SyncState,
-        (names, held): (&[SourceName], usize),
+        names: &[SourceName],
+        held: usize,
         error: runtime::Error,
     ) -> Result<Vec<Source>, PullError> {
         let mut read: Vec<Source> = Vec::with_capacity(names.len());
@@ -187,7 +196,7 @@ impl Pull<'_> {
         };
         while let Some(some) = waiting.pop() {
             if some.len() > 1 {
-                match self.content(some).await {
+                match self.content(some, true).await {
                     Ok(sources) => {
                         read.extend(sources);
                         continue;

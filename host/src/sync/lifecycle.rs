@@ -3,7 +3,7 @@
 use anyhow::Context;
 use base::error::{Code, Error, Result, not_found, refuse};
 use model::Instant;
-use model::sync::{self, SyncError, SyncItemError, SyncProgress, Watch, WatchStatus};
+use model::sync::{self, SecondReading, SyncError, SyncItemError, SyncProgress, Watch, WatchStatus};
 use serde::de::DeserializeOwned;
 use serde::de::value::StrDeserializer;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::live_channels::{Channel, LiveChannel};
 use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::sync::scan_end::ScanDoubt;
 use crate::sync::schedule::{enqueue_watch, pull_job, pull_job_of, watch_job, watched_by_rows};
 use crate::sync::scope::SyncScope;
 use crate::sync::{change_feed, collection_set, push_status, quarantine, state};
@@ -43,13 +44,21 @@ impl StateUpdate {
     }
 }
 
+/// A state as it is to be stored, and the state that it was made out of.
+struct StateRevision {
+    known: SyncState,
+    state: SyncState,
+    step: StateUpdate,
+}
+
 /// Starts following a scope: from now on the host pulls by itself. The first pull begins at once, behind the answer.
 /// Starting what is started changes nothing and answers 200.
 pub async fn start(
     app: &App,
     connection: &Connection,
     scope: &SyncScope,
-    (backfill_since, warnings): (Option<i64>, &[Value]),
+    backfill_since: Option<i64>,
+    warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     for _ in 0..TRIES {
@@ -61,7 +70,7 @@ pub async fn start(
         };
         let answer = StoredResponse::json(status, begun(app, connection, &state).await?).warned(warnings);
         let step = if status == 202 { StateUpdate::Start } else { StateUpdate::Again };
-        if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
+        if store(app, connection, scope, StateRevision { known, state, step }, &answer, attempt).await? {
             return Ok(answer);
         }
     }
@@ -112,7 +121,8 @@ pub async fn reset(
     app: &App,
     connection: &Connection,
     scope: &SyncScope,
-    (hard, warnings): (bool, &[Value]),
+    hard: bool,
+    warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let inside = match scope.is_whole() {
@@ -133,7 +143,7 @@ pub async fn reset(
         }
         let answer = StoredResponse::accepted(begun(app, connection, &state).await?).warned(warnings);
         let step = StateUpdate::Reset(inside.clone());
-        if store(app, (connection, scope), (&known, state), step, &answer, attempt).await? {
+        if store(app, connection, scope, StateRevision { known, state, step }, &answer, attempt).await? {
             app.freshness.forget(&scope.lock_name(connection));
             for scope_id in inside {
                 let of =
@@ -146,12 +156,12 @@ pub async fn reset(
     Err(contended())
 }
 
-/// Writes a state that was made out of `known`, with the jobs that it means. False: that is not what is stored any more.
+/// Writes a state, with the jobs that it means. False: what it was made out of is not what is stored any more.
 async fn store(
     app: &App,
-    (connection, scope): (&Connection, &SyncScope),
-    (known, state): (&SyncState, SyncState),
-    step: StateUpdate,
+    connection: &Connection,
+    scope: &SyncScope,
+    StateRevision { known, state, step }: StateRevision,
     answer: &StoredResponse,
     attempt: &IdempotentAttempt,
 ) -> Result<bool> {
@@ -174,7 +184,7 @@ async fn store(
                 if let Some(note) = note {
                     event_log::append(tx, &app, &tenant, vec![note]).await?;
                 }
-                write(tx, &app, (&lock, &scope), &state, &step).await?;
+                write(tx, &app, &lock, &scope, &state, &step).await?;
                 attempt.store(tx, &app.keyring, &answer, app.now()).await?;
                 Ok::<_, Error>(true)
             })
@@ -186,11 +196,12 @@ async fn store(
 async fn write(
     tx: &mut Tx,
     app: &App,
-    (lock, scope): (&ConnectionLock, &SyncScope),
+    lock: &ConnectionLock,
+    scope: &SyncScope,
     state: &SyncState,
     step: &StateUpdate,
 ) -> Result<()> {
-    let StateUpdate::Reset(inside) = step else { return write_start(tx, app, (lock, scope), state).await };
+    let StateUpdate::Reset(inside) = step else { return write_start(tx, app, lock, scope, state).await };
     let (pull, now) = (pull_job(lock, scope), app.now());
     table::reset(tx, lock, state).await?;
     table::forget_attempts(tx, &state.connection_id).await?;
@@ -209,7 +220,8 @@ async fn write(
 pub async fn write_start(
     tx: &mut Tx,
     app: &App,
-    (lock, scope): (&ConnectionLock, &SyncScope),
+    lock: &ConnectionLock,
+    scope: &SyncScope,
     state: &SyncState,
 ) -> Result<()> {
     let (pull, now) = (pull_job(lock, scope), app.now());
@@ -277,6 +289,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         last_error,
         next_attempt_at,
         provider_resets: s.provider_resets,
+        second_reading: ScanDoubt::of(s)?.map(second_reading),
         latest_sequence: s.latest_sequence.max(last.unwrap_or(0)),
         item_errors: item_errors.into_iter().map(item_error).collect(),
         item_error_count,
@@ -312,6 +325,9 @@ async fn all_of(app: &App, connection: &Connection, s: &SyncState) -> Result<(Sy
             (Some(all), Some(inside)) => Some(all.min(inside)),
             _ => None,
         };
+        if ScanDoubt::of(&all)?.is_none() {
+            all.doubt = inside.doubt;
+        }
     }
     if all.last_success_at.is_none() && all.status == "caught_up" {
         all.status = "initial".to_owned();
@@ -341,6 +357,11 @@ pub fn watch(
     };
     let last_notification_at = watched.told_at.map(Instant::from_millis);
     Some(Watch { status, expires_at: None, last_notification_at })
+}
+
+fn second_reading(doubt: ScanDoubt) -> SecondReading {
+    let ScanDoubt { missing, known, at, .. } = doubt;
+    SecondReading { missing, known, since: Instant::from_millis(at) }
 }
 
 fn item_error(e: ItemError) -> SyncItemError {

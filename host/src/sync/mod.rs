@@ -1,9 +1,9 @@
 //! Keeping the local copy in step with the provider: the same for every surface. `begin` follows what something else needs, `pull`
-//! reads the provider, `changes` is the feed that clients read, `failing` notes what went wrong, `follow` is start, reset, renew and
-//! status, `local` is what the copy answers without the provider, `mailbox` reads from new to old, `named` reads what a listing named,
-//! `on_demand` pulls for somebody who waits, `page` writes what a pull read, `push_status` is how the provider's notifications stand,
-//! `schedule` is when the host pulls by itself (`jobs::pull` does it), `unreadable` keeps apart what cannot be read, `whole` is a
-//! surface that is followed with all of its collections.
+//! reads the provider, a `walk` at a time, `scan_end` decides what is gone, `changes` is the feed that clients read, `failing` notes what
+//! went wrong, `follow` is start, reset, renew and status, `local` is what the copy answers without the provider, `mailbox` reads from new to
+//! old, `named` reads what a listing named, `on_demand` pulls for somebody who waits, `page` writes what a pull read, `push_status` is how the
+//! provider's notifications stand, `schedule` is when the host pulls by itself (`jobs::pull` does it), `unreadable` keeps apart what cannot be
+//! read, `whole` is a surface that is followed with all of its collections.
 
 pub mod backfill;
 pub mod change_feed;
@@ -13,16 +13,20 @@ pub mod failure;
 pub mod lifecycle;
 pub mod on_demand;
 pub mod page;
+pub mod page_parts;
+pub mod page_request;
 pub mod provider_page;
 pub mod pull;
 pub mod push_status;
 pub mod quarantine;
+pub mod scan_end;
 pub mod schedule;
 pub mod scope;
 pub mod staleness;
 pub mod store_page;
 pub mod subscribe;
 pub mod superseded;
+pub mod walk;
 pub mod watch_job;
 
 pub use crate::sync::on_demand::{ensure_fresh, refresh_if_stale};

@@ -209,6 +209,8 @@ fn may_serve_old(e: &Error) -> bool {
                 | Code::ProviderTimeout
                 | Code::ProviderRateLimited
                 | Code::Overloaded
+                | Code::DatabaseUnavailable
+                | Code::StorageFull
                 | Code::ConnectorError
         )
     )

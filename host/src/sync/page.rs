@@ -1,10 +1,10 @@
 //! One page of what a provider has, written with its log lines, the state and the cursor in one transaction.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use base::error::{Error, Result};
 use storage::jobs::{self, Job};
-use storage::locked::ConnectionLock;
 use storage::scheduling::meeting_events;
 use storage::sync_states::SyncState;
 use storage::{Tx, items, sync_states as table};
@@ -12,11 +12,12 @@ use storage::{Tx, items, sync_states as table};
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{CopyLocation, Upserted};
-use crate::local_copy::isolate::apply_isolated;
+use crate::local_copy::isolate::upsert_isolated_part;
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::superseded::note_superseded;
-use crate::local_copy::upsert;
-use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
+use crate::local_copy::transaction::CopyTransaction;
+use crate::local_copy::upsert::{remove, remove_contents, upsert};
+use crate::sync::provider_page::{DeferredNames, ProviderPage};
 use crate::sync::quarantine;
 use crate::sync::schedule::{interval_ms, pull_job_of};
 
@@ -37,78 +38,122 @@ pub struct PageWrite {
     pub job: Option<Job>,
     /// The provider tells of changes.
     pub is_watched: bool,
+    /// The generation of the state in which the pull began. When it is another one by now, nothing is written.
+    pub began_in: i64,
+    /// Otherwise it is a part of a page (`page_parts`): the records alone are written. Until the end is written the page counts as not read.
+    pub is_end: bool,
+    /// A record of an earlier part of the page could be written.
+    pub has_written: bool,
 }
 
-/// Returns the state as it was written; none when the state is not of the generation any more in which the pull began, and then nothing
-/// is written. What was written here since the provider was asked is left out of the page and noted: it is read again by itself, so
-/// that somebody who writes the same item all the time keeps nobody else's changes out.
+/// The state from which the next part of a page goes on.
+#[derive(Clone, Debug)]
+pub struct PageEnd {
+    /// The state, which is stored with the end of the page.
+    pub state: SyncState,
+    /// What was written up to this sequence of the log was written before the provider was asked for the page, or by its parts.
+    pub as_of: i64,
+    /// A record of the page could be written.
+    pub has_written: bool,
+}
+
+/// Writes a page, or a part of one. Returns the state as it was written; none when the state is not of the generation any more in which the
+/// pull began, and then nothing is written. What was written here since the provider was asked is left out of the page and noted: it is
+/// read again by itself, so that somebody who writes the same item all the time keeps nobody else's changes out.
 pub async fn write_page(
     tx: &mut Tx,
     app: App,
-    place: CopyLocation,
+    location: CopyLocation,
     mut page: ProviderPage,
-    (mut state, began_in): (SyncState, i64),
+    mut state: SyncState,
     how: PageWrite,
-) -> Result<Option<SyncState>> {
-    let lock = crate::local_copy::change::lock(tx, &place).await?;
+) -> Result<Option<PageEnd>> {
+    let lock = crate::local_copy::change::lock(tx, &location).await?;
     let stored = table::lock_state(tx, &lock, (&state.surface, &state.scope_id)).await?;
-    if stored.as_ref().is_some_and(|stored| stored.generation != began_in) {
+    if stored.as_ref().is_some_and(|stored| stored.generation != how.began_in) {
         return Ok(None);
     }
-    let is_back = !page.more && stored.as_ref().is_some_and(|stored| stored.is_return);
+    let is_back = !page.more && !page.is_doubted && stored.as_ref().is_some_and(|stored| stored.is_return);
     let is_failing = stored.is_some_and(|stored| stored.followed && stored.last_error.is_some());
-    let applied = match how.mode {
-        Mode::Whole => upsert::apply_read(tx, &app, (&lock, &place), &page.sources, page.as_of).await?,
-        Mode::Isolated => apply_isolated(tx, &app, (&lock, &place), &mut page.sources, page.as_of).await?,
+    let mut copy = CopyTransaction { tx, app: &app, lock: &lock, location: &location };
+    let mut written = match how.mode {
+        Mode::Whole => upsert(&mut copy, &page.sources, page.as_of).await?,
+        Mode::Isolated => {
+            upsert_isolated_part(&mut copy, &mut page.sources, page.as_of, how.has_written).await?
+        }
     };
-    let Upserted { mut last, mut superseded } = applied;
-    quarantine::keep(tx, &state, &page, app.now()).await?;
-    if let Some(scan) = page.scan {
-        let inside = (place.kind.family(), place.parent_id.as_str());
-        items::mark_seen(tx, &lock, inside, &page.told(), scan.generation).await?;
-    }
-    if let Some(scan) = page.ended() {
-        let removed = sweep(tx, &app, (&lock, &place), scan).await?;
-        last = removed.last.or(last);
-        superseded.sources.extend(removed.superseded.sources);
-        superseded.folders |= removed.superseded.folders;
-    }
-    if let Some(last) = last {
+    let as_of = next_as_of(page.as_of, &written);
+    let has_written = how.has_written || page.sources.iter().any(|source| source.error.is_none());
+    quarantine::keep(copy.tx, &state, &page, app.now()).await?;
+    written.extend(mark_and_sweep(&mut copy, &page).await?);
+    if let Some(last) = written.last_sequence {
         state.latest_sequence = last;
         state.last_activity_at = Some(app.now());
+    }
+    // Folders come only with everything else.
+    state.rescan |= written.superseded.folders;
+    table::remove_rereads(copy.tx, state.key(), &page.reread).await?;
+    note_superseded(&mut copy, &written.superseded).await?;
+    if !how.is_end {
+        if let Some(job) = &how.job {
+            // Not yet a step forward: a page that kills its host is read again as a whole.
+            jobs::check_fence(copy.tx, job, None, app.now()).await?;
+        }
+        return Ok(Some(PageEnd { state, as_of, has_written }));
     }
     if !page.more {
         plan(&app, &mut state, how.is_watched);
     }
-    for source_id in &page.reread {
-        table::remove_reread(tx, state.key(), source_id).await?;
-    }
     match &page.named {
         DeferredNames::None => {}
-        DeferredNames::Kept(batches) => table::keep_names(tx, state.key(), state.generation, batches).await?,
+        DeferredNames::Kept(batches) => {
+            table::keep_names(copy.tx, state.key(), state.generation, batches).await?
+        }
         DeferredNames::Read(batch, _) => {
-            table::remove_names(tx, state.key(), state.generation, batch).await?
+            table::remove_names(copy.tx, state.key(), state.generation, batch).await?
         }
     }
-    // Folders come only with everything else.
-    state.rescan |= superseded.folders;
-    note_superseded(tx, &app, &place, &superseded).await?;
-    if !table::upsert(tx, &lock, &state, began_in).await? {
+    if !table::upsert(copy.tx, &lock, &state, how.began_in).await? {
         return Ok(None);
     }
     if let Some(job) = &how.job {
         let progress = format!("{{\"seen\":{}}}", state.seen);
-        jobs::check_fence(tx, job, Some(&progress), app.now()).await?;
+        jobs::check_fence(copy.tx, job, Some(&progress), app.now()).await?;
     }
-    if is_back && place.kind == ResourceKind::Event {
-        meeting_events::calendar_returned(tx, &place.tenant, &place.parent_id, app.now()).await?;
+    if is_back && location.kind == ResourceKind::Event {
+        meeting_events::calendar_returned(copy.tx, &location.tenant, &location.parent_id, app.now()).await?;
     }
     if is_failing && !page.more {
         // Its job may be put off for long.
         let job = pull_job_of(&lock, &state.surface, &state.scope_id);
-        jobs::enqueue(tx, &job.due(&lock, state.next_pull_at), app.now()).await?;
+        jobs::enqueue(copy.tx, &job.due(&lock, state.next_pull_at), app.now()).await?;
     }
-    Ok(Some(state))
+    Ok(Some(PageEnd { state, as_of, has_written }))
+}
+
+/// The position in the log up to which everything was written before a page was asked for, or by its parts: where nobody else has written
+/// in between, it is the end of what was just written. Else what the part has written of a record of a later part passes for newer than the
+/// page, and that record is read again.
+fn next_as_of(as_of: i64, written: &Upserted) -> i64 {
+    match (written.first_sequence, written.last_sequence) {
+        (Some(first), Some(last)) if first == as_of.saturating_add(1) => last,
+        _ => as_of,
+    }
+}
+
+/// Marks what a page of a scan names. With the end of a scan deletes what it did not name; what was written here since it began is spared:
+/// whether it is there, another look will show.
+async fn mark_and_sweep(copy: &mut CopyTransaction<'_, '_>, page: &ProviderPage) -> Result<Upserted> {
+    let Some(scan) = page.scan else { return Ok(Upserted::default()) };
+    let inside = (copy.location.kind.family(), copy.location.parent_id.as_str());
+    items::mark_seen(copy.tx, copy.lock, inside, &page.told(), scan.generation).await?;
+    if page.ended().is_none() {
+        return Ok(Upserted::default());
+    }
+    let mut gone = items::unseen_sources(&mut *copy.tx, &copy.lock.id, inside, scan.generation).await?;
+    gone.retain(|source_id| !is_only_here(source_id));
+    let all_gone = gone.iter().cloned().collect();
+    remove(copy, &gone, &all_gone, scan.since).await
 }
 
 /// Sets when a collection that was read to its end is read again: the later, the longer nothing has happened.
@@ -120,47 +165,30 @@ pub fn plan(app: &App, state: &mut SyncState, is_watched: bool) {
     state.next_pull_at = Some(now.saturating_add(interval));
 }
 
-/// Deletes what a scan that has ended did not name. What was written here since it began is spared: whether it is there, another look
-/// will show.
-async fn sweep(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    scan: Scan,
-) -> Result<Upserted> {
-    let inside = (place.kind.family(), place.parent_id.as_str());
-    let mut gone = items::unseen_sources(&mut *tx, &lock.id, inside, scan.generation).await?;
-    gone.retain(|source_id| !is_only_here(source_id));
-    upsert::remove_sources(tx, app, (lock, place), &gone, scan.since).await
-}
-
 /// Sources of which one transaction makes tombstones.
 const SWEPT: usize = 200;
+/// Collections of a connection whose contents are deleted ahead.
+const MAX_COLLECTIONS: i64 = 1_000;
 
-/// What is gone with the end of a scan, where that is much: in steps, so that other writes have their turn in between. The few that
-/// are left go with the page, which is where it is settled: a crash before that repeats the end of the scan.
-/// `job`: whose turn the pull is.
+/// Deletes what is gone with the end of a scan, where that is much: in steps, so that other writes have their turn in between. The few that
+/// are left go with the page, which is where it is settled: a crash before that repeats the end of the scan. What was written after `since`,
+/// a sequence of the log, is spared. `job`: whose turn the pull is.
 pub async fn sweep_ahead(
     app: &App,
     place: &CopyLocation,
-    page: &ProviderPage,
+    gone: &[String],
+    since: i64,
     job: Option<&Job>,
 ) -> Result<()> {
-    let Some(scan) = page.ended() else { return Ok(()) };
-    let inside = (place.kind.family(), place.parent_id.as_str());
-    let reader = app.db.reader();
-    let named: HashSet<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
-    let mut gone = items::unseen_sources(reader, &place.connection_id, inside, scan.generation).await?;
-    gone.retain(|source_id| !is_only_here(source_id) && !named.contains(source_id.as_str()));
-    if place.kind.is_collection() {
-        for source_id in &gone {
-            let of = (place.connection_id.as_str(), place.kind.family(), "", source_id.as_str());
-            for id in items::ids_of_source(app.db.reader(), of).await? {
-                sweep_collection(app, place, &id, job).await?;
+    if place.kind.is_collection() && !gone.is_empty() {
+        let (reader, id, kind) = (app.db.reader(), &place.connection_id, place.kind.as_str());
+        for collection in items::list_top(reader, &place.tenant, Some(id), kind, "", MAX_COLLECTIONS).await? {
+            if gone.contains(&collection.source_id) {
+                sweep_collection(app, place, &collection.id, job).await?;
             }
         }
     }
-    sweep_sources(app, place, &gone, SweepReason::Unseen { since: scan.since }, job).await
+    sweep_sources(app, place, gone, SweepReason::Unseen { since }, job).await
 }
 
 /// The same for what is in a collection, which lies in `place`.
@@ -199,22 +227,25 @@ async fn sweep_sources(
     if gone.len() <= SWEPT {
         return Ok(());
     }
+    let all_gone: Arc<HashSet<String>> = Arc::new(gone.iter().cloned().collect());
     for some in gone.chunks(SWEPT) {
         let (held, place, some, job) = (app.clone(), place.clone(), some.to_vec(), job.cloned());
+        let all_gone = all_gone.clone();
         let removed = app.db.write(move |tx| {
             Box::pin(async move {
                 let lock = crate::local_copy::change::lock(tx, &place).await?;
+                let mut copy = CopyTransaction { tx, app: &held, lock: &lock, location: &place };
                 match reason {
                     SweepReason::Unseen { since } => {
-                        upsert::remove_sources(tx, &held, (&lock, &place), &some, since).await?;
+                        remove(&mut copy, &some, &all_gone, since).await?;
                     }
                     // Each step forgets the cursor: none of them may be the last.
                     SweepReason::Collection => {
-                        upsert::remove_contents(tx, &held, &lock, &place, &some).await?;
+                        remove_contents(&mut copy, &some).await?;
                     }
                 }
                 if let Some(job) = &job {
-                    jobs::check_fence(tx, job, Some("{}"), held.now()).await?;
+                    jobs::check_fence(copy.tx, job, Some("{}"), held.now()).await?;
                 }
                 Ok::<_, Error>(())
             })

@@ -8,12 +8,16 @@ use crate::local_copy::record::NormalizedRecord;
 #[derive(Clone)]
 pub struct ProviderPage {
     pub sources: Vec<NormalizedRecord>,
+    /// The provider's names of those of its records that were written ahead of it, in parts (`page_parts`).
+    pub earlier: Vec<String>,
     /// The build of the connector that read them.
     pub connector: Option<String>,
     /// The log's last sequence when the provider was asked for it.
     pub as_of: i64,
     /// The scan that it belongs to.
     pub scan: Option<Scan>,
+    /// The scan ends with this page and lacks too much to be believed: nothing is deleted before all was read a second time.
+    pub is_doubted: bool,
     /// Everything from here on has been told, ms.
     pub covered_since: Option<i64>,
     pub cursor: Option<String>,
@@ -50,11 +54,11 @@ impl ProviderPage {
             DeferredNames::None | DeferredNames::Kept(_) => &[],
         };
         let sources = self.sources.iter().map(|source| source.source_id.as_str());
-        sources.chain(held.iter().map(String::as_str)).collect()
+        sources.chain(held.iter().chain(&self.earlier).map(String::as_str)).collect()
     }
 
-    /// The scan that ends with this page.
+    /// The scan that ends with this page, and whose end deletes what it did not name.
     pub(crate) fn ended(&self) -> Option<Scan> {
-        self.scan.filter(|_| !self.more)
+        self.scan.filter(|_| !self.more && !self.is_doubted)
     }
 }

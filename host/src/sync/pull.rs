@@ -2,31 +2,32 @@
 //! transaction. Without a cursor the connector enumerates everything: a scan. It goes on where it stopped, and only when its last page has
 //! been read is what no page named taken for gone, so that a partial scan never deletes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use base::error::{Error, Result};
-use model::wire::{ChangesRequest, Source, SourceName, Sources};
+use model::wire::{Source, Sources};
 use runtime::{self, Blame};
 use storage::connections::Connection;
 use storage::jobs::Job;
-use storage::log;
 use storage::sync_states::SyncState;
+use storage::{log, sync_states as table};
+use tokio::sync::OnceCell;
 use tokio::time::Instant;
 
 use crate::app::App;
 use crate::connections;
-use crate::connections::call::{self, CallOptions, Op, Reply};
-use crate::connections::call_target::CallTarget;
+use crate::connections::call::Reply;
 use crate::connections::provider_call::failed;
+use crate::connections::throttle;
 use crate::sync::failure::note_failure;
-use crate::sync::provider_page::{ProviderPage, Scan};
+use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
 use crate::sync::scope::SyncScope;
-use crate::sync::{quarantine, save, schedule, state};
+use crate::sync::walk::Walk;
+use crate::sync::{quarantine, save, state};
 
 /// Pages of one pull; a connector that never ends is cut here.
 const MAX_PAGES: usize = 10_000;
-/// Sources that are read one by one where a page stops the connector: each is a call.
-const NAMES: u32 = 50;
 /// So many of them unreadable and none readable: then it is the connector that is broken, and no source is to blame.
 pub(crate) const HOPELESS: usize = 5;
 /// Pages that one turn in the background reads, and how long it begins new ones: then others have their turn, and the next one goes on.
@@ -84,6 +85,7 @@ pub async fn run(
         state.status = "initial".to_owned();
         save(app, &state, by.job).await?;
     }
+    let remains = table::pull_remains(app.db.reader(), state.key(), state.generation).await?;
     let mut pull = Pull {
         app,
         connection,
@@ -91,22 +93,40 @@ pub async fn run(
         background: by.background,
         by,
         until: by.time.map(|time| Instant::now() + time),
-        is_watched: schedule::is_watched(app, connection, scope).await?,
+        is_watched: OnceCell::new(),
         was_well_at,
+        // Names are read, and written, before the page is asked for.
+        log_position: Some(state.log_sequence).filter(|last| *last > 0 && !remains.has_names),
+        has_names: remains.has_names,
+        has_written: AtomicBool::new(false),
         restarted: false,
+        walk: Walk::default(),
     };
     match pull.read_to_the_end(&mut state).await {
         Ok(PullEnd::CaughtUp) => {
             app.freshness.set_since(mark, &scope.lock_name(connection), began, state.generation);
-            pull.read_superseded(&mut state).await?;
-            pull.retry_unreadable(&state).await?;
+            let left = match pull.has_written.load(Ordering::Relaxed) {
+                true => table::pull_remains(app.db.reader(), state.key(), state.generation).await?,
+                false => remains,
+            };
+            if left.has_rereads {
+                pull.read_superseded(&mut state).await?;
+            }
+            if left.has_item_errors {
+                pull.retry_unreadable(&state).await?;
+            }
             Ok(PullEnd::CaughtUp)
         }
         Ok(ended) => Ok(ended),
         Err(PullError::Provider(e)) => {
             note_failure(app, &mut state, &e, by.job).await?;
             app.coverage.tell(&scope.lock_name(connection));
-            Err(failed(app, connection, &e).await)
+            let until = state.next_pull_at.filter(|_| by.background && throttle::is_held(&e));
+            match until {
+                // The provider was not asked: no attempt has failed.
+                Some(until) => Ok(PullEnd::Waits(until)),
+                None => Err(failed(app, connection, &e).await),
+            }
         }
         Err(PullError::Host(e)) => Err(e),
     }
@@ -120,6 +140,8 @@ pub enum PullEnd {
     Superseded,
     /// As much as was to be read at a time; the place is kept.
     Enough,
+    /// The provider wants to be left alone, and nobody waits for the pull: it goes on at this time, ms since 1970. The place is kept.
+    Waits(i64),
 }
 
 pub(crate) enum PullError {
@@ -141,30 +163,30 @@ pub(crate) struct Pull<'a> {
     pub(crate) by: PullLimits<'a>,
     /// When no page is begun any more.
     until: Option<Instant>,
-    /// The provider tells of changes.
-    pub(crate) is_watched: bool,
+    /// Whether the provider tells of changes, once that was asked for.
+    pub(crate) is_watched: OnceCell<bool>,
     /// When the stored state became what a quiet pull would make of it.
     pub(crate) was_well_at: Option<i64>,
+    /// The log's last sequence when the state was read, as long as nothing was asked for since.
+    log_position: Option<i64>,
+    /// There may be names whose content is to be read before the next page.
+    has_names: bool,
+    /// It has written something besides the failures of calls.
+    pub(crate) has_written: AtomicBool,
     restarted: bool,
+    pub(crate) walk: Walk,
 }
 
 /// A page as the connector answered it.
-type ConnectorPage = Reply<Sources>;
+pub(crate) type ConnectorPage = Reply<Sources>;
 
 /// What became of asking for a page. Of a first reading the next page is asked for while one is made ready and written.
-type PageResult = Result<ConnectorPage, runtime::Error>;
+pub(crate) type PageResult = Result<ConnectorPage, runtime::Error>;
 
 /// A page that is to be written: all that is known of it, and what it tells of.
 pub(crate) struct PageToStore {
     pub(crate) page: ProviderPage,
     pub(crate) sources: Vec<Source>,
-}
-
-/// What a page is asked for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PageOf {
-    Sources,
-    Names,
 }
 
 impl Pull<'_> {
@@ -173,17 +195,20 @@ impl Pull<'_> {
         let mut is_resumed = scan.is_some();
         let stored = if is_resumed { &state.scan_cursor } else { &state.cursor };
         let mut cursor = stored.clone().filter(|_| is_resumed || !state.rescan);
+        self.walk = Walk::resumed(state, is_resumed, cursor.as_deref());
         let mut ahead: Option<(i64, PageResult)> = None;
         for number in 0..MAX_PAGES {
             if (number >= self.by.pages || number > 0 && self.is_late()) && self.can_go_on_later(state) {
                 return Ok(PullEnd::Enough);
             }
-            if let Some(ended) = self.read_named(state, (cursor.as_deref(), scan)).await? {
+            if self.has_names
+                && let Some(ended) = self.read_named(state, cursor.as_deref(), scan).await?
+            {
                 return Ok(ended);
             }
             let (as_of, asked) = match ahead.take() {
                 Some(asked) => asked,
-                None => (self.now().await?, self.answer(cursor.clone()).await),
+                None => (self.position().await?, self.answer(cursor.clone()).await),
             };
             let answer = match asked {
                 Ok(answer) => answer,
@@ -191,7 +216,7 @@ impl Pull<'_> {
                     // The provider forgot our place: read everything and tell only what differs.
                     self.restarted = true;
                     state.provider_resets += 1;
-                    (cursor, scan, is_resumed) = (None, None, false);
+                    (cursor, scan, is_resumed, self.walk) = (None, None, false, Walk::default());
                     continue;
                 }
                 Err(e) if e.code == runtime::Code::CursorExpired => return Err(forgetful(&e)),
@@ -201,15 +226,15 @@ impl Pull<'_> {
                 Err(e) => return Err(PullError::Provider(Box::new(e))),
             };
             connections::state::note(self.app, self.connection, Ok(())).await;
-            self.checked(&answer, cursor.as_deref())?;
-            let more = answer.more;
-            let next = answer.cursor.clone();
+            self.check(state, &answer, cursor.as_deref())?;
+            let (more, next) = (answer.more, answer.cursor.clone());
             // A mailbox that an earlier version began to read has no marks of what that saw.
             let is_unmarked = self.is_first_reading(state) && cursor.is_some();
             if scan.is_none() && answer.body.enumeration && !is_unmarked {
                 scan = Some(Scan { generation: state.generation + 1, since: as_of });
             }
             let read = self.arranged(answer, scan, as_of)?;
+            self.has_names = read.page.named != DeferredNames::None;
             let is_next_wanted =
                 more && number + 1 < self.by.pages && self.scope.kind.is_mail() && is_initial(state);
             let is_stored = match is_next_wanted {
@@ -225,27 +250,40 @@ impl Pull<'_> {
                 self.was_well_at = None;
                 continue;
             }
-            if !is_resumed || state.cursor.is_none() {
+            if state.doubt.is_none() && (!is_resumed || state.cursor.is_none()) {
                 return Ok(PullEnd::CaughtUp);
             }
-            // Its first pages are as old as its beginning: what changed since then is still to be read.
-            (scan, is_resumed) = (None, false);
-            cursor.clone_from(&state.cursor);
+            // All of it once more, before anything is deleted; or what changed since a scan began that was resumed: its first pages are as old.
+            cursor = state.cursor.clone().filter(|_| state.doubt.is_none());
+            (scan, is_resumed, self.walk) = (None, false, Walk::starting_at(cursor.as_deref()));
         }
         let e = runtime::Error::bad_output(format!("more than {MAX_PAGES} pages"));
         Err(PullError::Provider(Box::new(e)))
     }
 
-    /// Refuses an answer that would never come to an end, and names that nobody asked for.
-    fn checked(&self, answer: &ConnectorPage, cursor: Option<&str>) -> Result<(), PullError> {
-        let detail = if answer.more && answer.cursor.as_deref() == cursor {
-            "the same cursor came back though there is more"
-        } else if !(answer.body.named.is_empty() || answer.more && self.takes_names()) {
-            "names to be read later, though nobody asked for them or nothing follows"
-        } else {
+    /// Refuses an answer that would never come to an end, names that nobody asked for, and a page of another kind than those before it: the
+    /// next pull begins the walk again.
+    fn check(
+        &mut self,
+        state: &mut SyncState,
+        answer: &ConnectorPage,
+        cursor: Option<&str>,
+    ) -> Result<(), PullError> {
+        let is_enumeration = answer.body.enumeration;
+        if answer.more && answer.cursor.as_deref() == cursor {
+            return Err(bad_page("the same cursor came back though there is more"));
+        }
+        if !(answer.body.named.is_empty() || answer.more && self.takes_names()) {
+            return Err(bad_page("names to be read later, though nobody asked for them or nothing follows"));
+        }
+        if self.walk.add_page(is_enumeration, answer.failed_requests) {
             return Ok(());
-        };
-        Err(PullError::Provider(Box::new(runtime::Error::bad_output(detail))))
+        }
+        tracing::warn!(connection = %self.connection.id, surface = self.scope.surface(), scope = %self.scope.scope_id,
+            is_enumeration, "a page of changes is of another kind than the pages before it, it is refused");
+        self.walk.restart(state);
+        let message = format!("a later page says enumeration: {is_enumeration}, unlike the first page");
+        Err(bad_page(&message))
     }
 
     /// Writes a page, and asks for the one after it meanwhile.
@@ -273,6 +311,14 @@ impl Pull<'_> {
         Ok(log::last_sequence(self.app.db.reader(), &self.connection.tenant).await?)
     }
 
+    /// The same before a page is asked for: what the state was read with serves for the first one.
+    async fn position(&mut self) -> Result<i64> {
+        match self.log_position.take() {
+            Some(position) => Ok(position),
+            None => self.now().await,
+        }
+    }
+
     /// Whether its time is over.
     pub(crate) fn is_late(&self) -> bool {
         self.until.is_some_and(|until| Instant::now() >= until)
@@ -284,19 +330,17 @@ impl Pull<'_> {
         self.is_first_reading(state) || self.background && !self.scope.kind.is_collection()
     }
 
-    async fn answer(&self, cursor: Option<String>) -> PageResult {
-        self.page(cursor, PageOf::Sources).await
-    }
-
     fn arranged(&self, answer: ConnectorPage, scan: Option<Scan>, as_of: i64) -> Result<PageToStore> {
         let Reply { body: Sources { sources, covered_since, named, .. }, cursor, more, .. } = answer;
         let connector = quarantine::connector(self.app, self.connection);
         let covered_since = covered_since.map(model::Instant::as_millis);
         let page = ProviderPage {
             sources: Vec::new(),
+            earlier: Vec::new(),
             connector,
             as_of,
             scan,
+            is_doubted: false,
             covered_since,
             cursor,
             more,
@@ -310,50 +354,18 @@ impl Pull<'_> {
     pub(crate) fn is_first_reading(&self, state: &SyncState) -> bool {
         self.scope.kind.is_mail() && state.last_success_at.is_none()
     }
-
-    /// A page that killed the connector, or was more than an answer holds, read in parts. What killed it is among them and kept out; or it
-    /// is the connector that fails at everything, and then the first error stands.
-    async fn rescued(
-        &self,
-        state: &SyncState,
-        cursor: Option<String>,
-        error: runtime::Error,
-    ) -> Result<ConnectorPage, PullError> {
-        let Ok(mut reply) = self.page(cursor, PageOf::Names).await else {
-            return Err(PullError::Provider(Box::new(error)));
-        };
-        let named = std::mem::take(&mut reply.body.sources);
-        tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, sources = named.len(),
-            "a page of the provider's data stopped the connector, it is read in parts");
-        let name = |s: Source| SourceName { external_id: s.external_id, etag: s.etag, deleted: s.deleted };
-        let names: Vec<SourceName> = named.into_iter().map(name).collect();
-        reply.body.sources = self.in_halves(state, (&names, 0), error).await?;
-        Ok(reply)
-    }
-
-    async fn page(&self, cursor: Option<String>, of: PageOf) -> Result<Reply<Sources>, runtime::Error> {
-        let target = CallTarget::of(self.app, self.connection)
-            .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
-        let args = ChangesRequest {
-            collection: self.scope.collection.clone(),
-            time_zone: self.scope.time_zone.clone(),
-            limit: match of {
-                PageOf::Sources => self.app.config.pull_page,
-                PageOf::Names => self.app.config.pull_page.min(NAMES),
-            },
-            names_only: of == PageOf::Names,
-            names_first: of == PageOf::Sources && self.takes_names(),
-        };
-        let (verb, name) = self.scope.kind.ops().pull;
-        let op = Op { surface: self.scope.kind.surface(), verb, name };
-        let options = CallOptions { cursor, background: self.background, ..CallOptions::default() };
-        call::run(self.app, &target, op, &args, options).await
-    }
 }
 
 /// Everything is being read, for the first time or after a reset.
 pub(crate) fn is_initial(state: &SyncState) -> bool {
     state.status == "initial"
+}
+
+/// A page that the connector must not answer.
+fn bad_page(message: &str) -> PullError {
+    let message = message.to_owned();
+    let error = runtime::Error::bad_output(message.clone());
+    PullError::Provider(Box::new(runtime::Error { message, ..error }))
 }
 
 /// The provider forgot its own fresh cursor. No client can mend that by starting anew.

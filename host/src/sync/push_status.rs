@@ -23,7 +23,7 @@ pub async fn of(
     state: &SyncState,
     otherwise: Option<Watch>,
 ) -> Result<Option<Watch>> {
-    if !watch_reach::can_watch(app, &connection.provider) {
+    if !watch_reach::can_watch(app, &connection.provider, &state.surface) {
         return Ok(otherwise);
     }
     if !state.followed {
@@ -52,7 +52,8 @@ pub async fn coverage(
     total: i64,
 ) -> Result<Option<WatchCoverage>> {
     let is_whole = is_of(state, &SyncScope::collections(ResourceKind::ContactBook));
-    if !is_whole || !state.followed || !watch_reach::can_watch(app, &connection.provider) {
+    let can_watch = watch_reach::can_watch(app, &connection.provider, &state.surface);
+    if !is_whole || !state.followed || !can_watch {
         return Ok(None);
     }
     let known = watches::of_connection(app.db.reader(), &connection.id).await?;

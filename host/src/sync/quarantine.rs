@@ -2,6 +2,8 @@
 //! have been the provider's of a moment; then set aside until the provider has another version of them, or until somebody
 //! asks for everything again by a reset of the sync or a refresh of the connection.
 
+use std::collections::{BTreeMap, HashMap};
+
 use base::error::Result;
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{ItemError as WireError, Source, SourceRef, Sources};
@@ -61,28 +63,48 @@ pub async fn keep(tx: &mut Tx, state: &SyncState, page: &ProviderPage, now: i64)
     if !has_any && page.sources.iter().all(|source| source.error.is_none()) {
         return Ok(());
     }
-    let connector = page.connector.as_deref();
-    for source in page.sources.iter().filter(|source| has_any || source.error.is_some()) {
-        let before = match has_any {
-            true => table::find_item_error(&mut *tx, state, &source.source_id).await?,
-            false => None,
-        };
-        match (&source.error, before) {
-            (None, Some(_)) => table::clear_item_error(tx, state, &source.source_id).await?,
-            (None, None) => {}
-            (Some(_), before) => {
-                if let Some(error) = tried(source, before.as_ref(), connector, now) {
-                    table::note_item_error(tx, state, &error).await?;
-                }
-            }
+    let known = match has_any {
+        true => {
+            let names: Vec<&str> = page.sources.iter().map(|source| source.source_id.as_str()).collect();
+            table::item_errors_among(&mut *tx, state, &names).await?
         }
-    }
+        false => Vec::new(),
+    };
+    let changes = error_changes(page, &known, now);
+    let cleared = changes.iter().filter(|(_, error)| error.is_none());
+    let cleared: Vec<&str> = cleared.map(|(source_id, _)| *source_id).collect();
+    table::clear_item_errors(tx, state, &cleared).await?;
+    let noted: Vec<&ItemError> = changes.values().flatten().collect();
+    table::note_item_errors(tx, state, &noted).await?;
     let Some(scan) = page.scan else { return Ok(()) };
     table::mark_item_errors(tx, state, &page.told(), scan.generation).await?;
-    if !page.more {
+    if page.ended().is_some() {
         table::clear_unmarked_item_errors(tx, state, scan.generation).await?;
     }
     Ok(())
+}
+
+/// The errors of a page's sources as they are to be kept, by source; none where one is to be forgotten. `known`: those that are kept.
+fn error_changes<'p>(
+    page: &'p ProviderPage,
+    known: &[ItemError],
+    now: i64,
+) -> BTreeMap<&'p str, Option<ItemError>> {
+    let known: HashMap<&str, &ItemError> =
+        known.iter().map(|error| (error.source_id.as_str(), error)).collect();
+    let connector = page.connector.as_deref();
+    let mut changes = BTreeMap::new();
+    for source in &page.sources {
+        let (source_id, before) = (source.source_id.as_str(), known.get(source.source_id.as_str()).copied());
+        if source.error.is_some() {
+            if let Some(error) = tried(source, before, connector, now) {
+                changes.insert(source_id, Some(error));
+            }
+        } else if before.is_some() || changes.contains_key(source_id) {
+            changes.insert(source_id, None);
+        }
+    }
+    changes
 }
 
 /// The error with one try more; none where the same version was seen again before its time, which happens whenever
@@ -154,15 +176,19 @@ pub async fn one_by_one(
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
     let connector = connector(app, connection);
+    let names = named.iter().map(|source| source.external_id.as_str());
+    let names: Vec<&str> = names.filter(|name| !is_bad_name(name)).collect();
+    let known = table::item_errors_among(app.db.reader(), state, &names).await?;
+    let mut known: HashMap<String, ItemError> =
+        known.into_iter().map(|error| (error.source_id.clone(), error)).collect();
     let mut read = Vec::with_capacity(named.len());
     for source in named {
         if source.deleted || is_bad_name(&source.external_id) {
             read.push(source);
             continue;
         }
-        let known = table::find_item_error(app.db.reader(), state, &source.external_id).await?;
         let is_settled = |k: &ItemError| is_settled(k, source.etag.as_deref(), connector.as_deref());
-        if let Some(known) = known.filter(is_settled) {
+        if let Some(known) = known.remove(&source.external_id).filter(is_settled) {
             let error = Some(WireError { code: known.code, message: known.message });
             read.push(Source { error, ..source });
             continue;

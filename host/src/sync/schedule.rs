@@ -1,17 +1,16 @@
 //! When what clients follow is pulled, and where providers are listened to: the jobs of it, and how long a quiet collection is left alone.
 
 use anyhow::Result;
-use serde_json::Value;
 use storage::connections::Connection;
 use storage::jobs::{self, Job, NewJob};
 use storage::wakes::JobClass;
 use storage::watches::{self, Watch};
 use storage::{Tx, items};
-use url::Url;
 
 use crate::app::App;
 use crate::app::live_channels::{Channel, LiveChannel};
 use crate::app::resource_kind::ResourceKind;
+use crate::connections::call_target::server_of;
 use crate::sync::scope::SyncScope;
 
 /// The kind of the jobs that pull; their keys are `<connection>:<surface>:<scope>`.
@@ -70,13 +69,13 @@ pub fn pull_job(connection: &Connection, scope: &SyncScope) -> ConnectionJob {
 /// The same by the names that a sync state has.
 pub fn pull_job_of(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
     let key = format!("{}:{surface}:{scope_id}", connection.id);
-    ConnectionJob { kind: PULL_JOB, class: JobClass::Pull, key, target: target(connection) }
+    ConnectionJob { kind: PULL_JOB, class: JobClass::Pull, key, target: server_of(connection) }
 }
 
 /// The job that sees to the watch of a collection, or of what lies directly in a connection (`scope_id` empty).
 pub fn renew_job(connection: &Connection, surface: &str, scope_id: &str) -> ConnectionJob {
     let key = format!("{}:{surface}:{scope_id}", connection.id);
-    ConnectionJob { kind: RENEW_JOB, class: JobClass::Pull, key, target: target(connection) }
+    ConnectionJob { kind: RENEW_JOB, class: JobClass::Pull, key, target: server_of(connection) }
 }
 
 /// The id of the job that sees to a watch.
@@ -98,7 +97,7 @@ pub fn watch_job(app: &App, connection: &Connection, scope: &SyncScope) -> Optio
         kind: WATCH_JOB,
         class: JobClass::Watch,
         key: watch_key(&connection.id),
-        target: target(connection),
+        target: server_of(connection),
     })
 }
 
@@ -109,19 +108,6 @@ fn watch_key(connection_id: &str) -> String {
 /// The id of the job that listens to a connection's provider.
 pub fn watch_id(connection_id: &str) -> String {
     format!("{WATCH_JOB}:{}", watch_key(connection_id))
-}
-
-/// The server that a connection's user named, as `host:port`; for a provider that is the same for all its name.
-fn target(connection: &Connection) -> String {
-    let settings = &connection.settings;
-    if let Some(server) = settings.get("imap").and_then(Value::as_object) {
-        let host = server.get("host").and_then(Value::as_str).unwrap_or_default();
-        let port = server.get("port").and_then(Value::as_u64).unwrap_or_default();
-        return format!("{}:{port}", host.to_lowercase());
-    }
-    let url = settings.get("serverUrl").and_then(Value::as_str).and_then(|url| Url::parse(url).ok());
-    let named = url.as_ref().and_then(|url| Some((url.host_str()?, url.port_or_known_default()?)));
-    named.map_or_else(|| connection.provider.clone(), |(host, port)| format!("{host}:{port}"))
 }
 
 /// Has a scope pulled soon, for somebody who does not wait for it. Nothing is written where that is coming already.
@@ -196,7 +182,7 @@ pub async fn watch_of(app: &App, connection: &Connection, scope: &SyncScope) -> 
 /// them is: of one with more than `MAX_WATCHED` never.
 async fn notified(app: &App, connection: &Connection, scope: &SyncScope) -> Result<Option<LiveChannel>> {
     let connector = app.runtime.find(&connection.provider);
-    if connector.is_none_or(|connector| connector.manifest.push.is_none()) {
+    if connector.is_none_or(|connector| connector.manifest.push_of(scope.surface()).is_none()) {
         return Ok(None);
     }
     let (reader, now) = (app.db.reader(), app.now());

@@ -5,7 +5,7 @@
 //! than twice the time between two pulls (`schedule::interval_ms`), or an hour where the provider tells of changes. Whoever reads it waits
 //! for nobody then.
 
-use base::error::Result;
+use base::error::{Result, is_outage};
 use storage::connections::Connection;
 use storage::sync_states as table;
 use storage::sync_states::Standing;
@@ -37,13 +37,18 @@ pub async fn read_since(
 ) -> Result<Option<i64>> {
     let name = scope.lock_name(connection);
     if !app.db.is_shared() {
-        return Ok(app.freshness.get(&name).filter(|at| *at >= since));
+        return Ok(read_here(app, &name).filter(|at| *at >= since));
     }
     let standing = standing(app, connection, scope).await?;
     Ok(standing.and_then(|standing| known_since(app, &name, &standing, since)))
 }
 
-/// The same by the rows of a database that several hosts share.
+/// The same as this host remembers it for a scope of this name (`scope_name`), whenever that was. None where other hosts read, too.
+pub fn read_here(app: &App, name: &str) -> Option<i64> {
+    if app.db.is_shared() { None } else { app.freshness.get(name) }
+}
+
+/// When all of a scope was read, by the rows of a database that several hosts share.
 fn known_since(app: &App, name: &str, standing: &Standing, since: i64) -> Option<i64> {
     let here = app.freshness.read_in(name, standing.generation).filter(|at| *at >= since);
     if here.is_some() {
@@ -112,10 +117,12 @@ pub async fn age_within(
     if limit_ms == 0 {
         return Ok(None);
     }
-    let read_at = in_step(app, connection, scope, (&standing, whole)).await?;
+    let read_at = in_step(app, connection, scope, &standing, whole).await?;
     if read_at.is_some_and(|at| now - at > AGAIN_AFTER_MS) && app.freshness.may_read_again(&name, now) {
         let followed = whole_of(scope).unwrap_or_else(|| scope.clone());
-        if let Err(e) = pull_soon(app, connection, &followed).await {
+        if let Err(e) = pull_soon(app, connection, &followed).await
+            && !is_outage(&e)
+        {
             tracing::warn!(connection = %connection.id, error = %format!("{e:#}"), "a pull cannot be asked for");
         }
     }
@@ -155,17 +162,18 @@ async fn in_step(
     app: &App,
     connection: &Connection,
     scope: &SyncScope,
-    (own, whole): (&Standing, &OnceCell<CollectionSetState>),
+    own: &Standing,
+    whole: &OnceCell<CollectionSetState>,
 ) -> Result<Option<i64>> {
     let here = here(app, connection, scope, own);
-    let times = (app.now(), app.config.poll_interval_ms);
+    let (now, shortest_ms) = (app.now(), app.config.poll_interval_ms);
     let Some(top) = whole_of(scope) else {
         if !is_kept_up(own) {
             return Ok(None);
         }
         let watched = watch_of(app, connection, scope).await?;
         let read_at = latest(own, [own.done_at, here]);
-        return Ok(read_at.filter(|at| is_in_step(own, *at, watched, times)));
+        return Ok(read_at.filter(|at| is_in_step(own, *at, watched, now, shortest_ms)));
     };
     if own.status != "caught_up" {
         return Ok(None);
@@ -174,7 +182,7 @@ async fn in_step(
     let Some(stands) = &whole.standing else { return Ok(None) };
     // Not the time of the job of the whole: who only wanted to know which collections there are has its turn, too.
     let read_at = latest(own, [own.done_at, here]);
-    Ok(read_at.filter(|at| is_in_step(stands, *at, whole.watched, times)))
+    Ok(read_at.filter(|at| is_in_step(stands, *at, whole.watched, now, shortest_ms)))
 }
 
 /// Whether the host pulls a scope by itself, and has come to its end since somebody began to follow it, or had it read anew.
@@ -183,9 +191,8 @@ fn is_kept_up(s: &Standing) -> bool {
     s.followed && s.status == "caught_up" && is_done
 }
 
-/// Whether a copy of `read_at` is in step, where the host keeps it up. `times`: the present, and the shortest time between two pulls.
-fn is_in_step(s: &Standing, read_at: i64, watched: Option<LiveChannel>, times: (i64, i64)) -> bool {
-    let (now, shortest_ms) = times;
+/// Whether a copy of `read_at` is in step, where the host keeps it up. `shortest_ms` is the shortest time between two pulls.
+fn is_in_step(s: &Standing, read_at: i64, watched: Option<LiveChannel>, now: i64, shortest_ms: i64) -> bool {
     // The provider has told of a change that was not read yet.
     if watched.is_some_and(|watched| watched.told_at.is_some_and(|told_at| told_at >= read_at)) {
         return false;
@@ -231,7 +238,7 @@ mod tests {
 
     /// For how many minutes a copy stays in step.
     fn minutes(s: &Standing, watched: Option<LiveChannel>) -> i64 {
-        let is_in = |minute: &i64| is_in_step(s, READ, watched, (READ + minute * MINUTE, MINUTE));
+        let is_in = |minute: &i64| is_in_step(s, READ, watched, READ + minute * MINUTE, MINUTE);
         (0..1_000).take_while(is_in).last().unwrap_or(-1)
     }
 

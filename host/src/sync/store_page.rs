@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::Ordering;
 
 use base::error::{Error, Result};
 use futures::FutureExt;
@@ -15,10 +16,11 @@ use crate::app::supervise::said;
 use crate::local_copy::change::CopyLocation;
 use crate::local_copy::normalize::prepared;
 use crate::local_copy::record::NormalizedRecord;
-use crate::sync::page::{Mode, PageWrite, sweep_ahead, write_page};
-use crate::sync::provider_page::{DeferredNames, ProviderPage};
+use crate::sync::page::{Mode, PageEnd, PageWrite, sweep_ahead, write_page};
+use crate::sync::provider_page::{DeferredNames, ProviderPage, Scan};
 use crate::sync::pull::{PageToStore, Pull, PullError, is_initial};
-use crate::sync::{backfill, on_demand, quarantine, superseded};
+use crate::sync::scan_end::ScanEnd;
+use crate::sync::{backfill, on_demand, quarantine, schedule, superseded};
 
 /// Stored items that are looked at for a page of so many, which find themselves too. Where there are more, the provider has no use for
 /// UIDs.
@@ -85,7 +87,7 @@ impl Pull<'_> {
         if names.is_empty() || found.len() >= most {
             return Ok(());
         }
-        match self.content(&names).await {
+        match self.content(&names, true).await {
             Ok(sources) => {
                 // One that cannot be read says nothing of being gone.
                 let sources = sources.into_iter().filter(|source| source.error.is_none()).collect();
@@ -105,7 +107,15 @@ impl Pull<'_> {
     /// False: nothing was written, because it was reset meanwhile or somebody else came to the end of the scan.
     pub(crate) async fn store(&self, state: &mut SyncState, read: PageToStore) -> Result<bool, PullError> {
         let app = self.app;
-        let page = ProviderPage { sources: self.ready(read.sources).await?, ..read.page };
+        let mut page = ProviderPage { sources: self.ready(read.sources).await?, ..read.page };
+        let end = self.scan_end(state, &page).await?;
+        match &end {
+            ScanEnd::None => {}
+            ScanEnd::Doubted(_) => page.is_doubted = true,
+            ScanEnd::Deleted { since, .. } => {
+                page.scan = page.scan.map(|scan| Scan { since: *since, ..scan });
+            }
+        }
         let is_first = state.last_success_at.is_none();
         let mut next = state.clone();
         next.seen += if is_initial(state) { page.sources.len() as i64 } else { 0 };
@@ -115,15 +125,11 @@ impl Pull<'_> {
             next.last_activity_at = Some(app.now());
         }
         if !page.more {
-            next.covered_since = None;
-            next.is_return = false;
-            next.status = "caught_up".to_owned();
-            // The provider had it so when the pull began, which `pull::run` notes: what changed after that may not be on any of its pages.
-            next.last_success_at = next.last_attempt_at.or_else(|| Some(app.now()));
-            next.consecutive_errors = 0;
-            next.last_error = None;
+            self.conclude(&mut next, &end)?;
         }
-        let says_nothing = !page.more && page.scan.is_none() && page.sources.is_empty();
+        let is_inside_of_a_walk = state.doubt.is_some() || state.walk_start.is_some();
+        let says_nothing =
+            !page.more && page.scan.is_none() && page.sources.is_empty() && !is_inside_of_a_walk;
         let is_due = state.followed && state.next_pull_at.is_none_or(|at| at <= app.now());
         if says_nothing && !is_due && !self.by.is_asked_for && self.was_well_lately() {
             // Nothing new: the time of the last look is only worth a write now and then.
@@ -132,19 +138,44 @@ impl Pull<'_> {
         // Whoever was told that the contents of a collection are gone is told of those that are back.
         let is_backfill = is_first && !state.is_return;
         let origin = if is_backfill { Origin::Backfill } else { Origin::Provider };
-        sweep_ahead(app, &self.place(origin), &page, self.by.job).await?;
+        if let ScanEnd::Deleted { sources, since } = &end {
+            sweep_ahead(app, &self.place(origin), sources, *since, self.by.job).await?;
+        }
         let is_written = self.write(state, origin, page, next).await?;
         app.coverage.tell(&self.scope.lock_name(self.connection));
         Ok(is_written)
+    }
+
+    /// Sets the state behind the last page of a walk: all was read, or all is to be read a second time.
+    fn conclude(&self, next: &mut SyncState, end: &ScanEnd) -> Result<()> {
+        next.covered_since = None;
+        if let ScanEnd::Doubted(doubt) = end {
+            doubt.store(next)?;
+            next.rescan = true;
+            if !is_initial(next) {
+                next.status = "syncing".to_owned();
+            }
+            return Ok(());
+        }
+        next.doubt = None;
+        next.is_return = false;
+        next.status = "caught_up".to_owned();
+        // The provider had it so when the pull began, which `pull::run` notes: what changed after that may not be on any of its pages.
+        next.last_success_at = next.last_attempt_at.or_else(|| Some(self.app.now()));
+        next.consecutive_errors = 0;
+        next.last_error = None;
+        Ok(())
     }
 
     /// Where the next page, or the next pull, goes on. Collections are read from the beginning each time.
     fn go_on(&self, next: &mut SyncState, page: &ProviderPage) {
         let cursor = page.cursor.clone().filter(|_| !self.scope.kind.is_collection());
         let Some(scan) = page.scan else {
+            next.walk_start = self.walk.stored_start().filter(|_| page.more && cursor.is_some());
             next.cursor = cursor;
             return;
         };
+        next.walk_start = None;
         if next.generation != scan.generation {
             // It begins, and does what another one may have been wanted for.
             next.rescan = false;
@@ -160,41 +191,71 @@ impl Pull<'_> {
         next.cursor = cursor;
     }
 
-    /// Writes a page. When that fails for anything in it, what it is about is found and quarantined, and the rest is written.
+    /// Writes a page, in parts where it has many records. When a part cannot be written any more, those before it stay: the page is read
+    /// again, which changes nothing of them.
     async fn write(
         &self,
         state: &mut SyncState,
         origin: Origin,
         page: ProviderPage,
-        next: SyncState,
+        mut next: SyncState,
     ) -> Result<bool> {
         let began_in = state.generation;
+        let is_watched = !page.more && self.is_watched().await?;
+        let (mut as_of, mut has_written) = (page.as_of, false);
+        let parts = self.parts(origin, page).await?;
+        let last = parts.len().saturating_sub(1);
+        for (number, part) in parts.into_iter().enumerate() {
+            let how = PageWrite {
+                mode: Mode::Whole,
+                job: self.by.job.cloned(),
+                is_watched,
+                began_in,
+                is_end: number == last,
+                has_written,
+            };
+            let part = ProviderPage { as_of, ..part };
+            let Some(end) = self.write_part(origin, part, next, how).await? else { return Ok(false) };
+            (next, as_of, has_written) = (end.state, end.as_of, end.has_written);
+        }
+        self.has_written.store(true, Ordering::Relaxed);
+        *state = next;
+        Ok(true)
+    }
+
+    /// Writes a page, or a part of one. When that fails for anything in it, what it is about is found and quarantined, and the rest is
+    /// written.
+    async fn write_part(
+        &self,
+        origin: Origin,
+        page: ProviderPage,
+        next: SyncState,
+        how: PageWrite,
+    ) -> Result<Option<PageEnd>> {
         let write = |mode: Mode, page: ProviderPage, next: SyncState| {
-            let (app, place) = (self.app.clone(), self.place(origin));
-            let how = PageWrite { mode, job: self.by.job.cloned(), is_watched: self.is_watched };
+            let (app, location, how) =
+                (self.app.clone(), self.place(origin), PageWrite { mode, ..how.clone() });
             let written = self.app.db.write(move |tx| {
-                Box::pin(async move { write_page(tx, app, place, page, (next, began_in), how).await })
+                Box::pin(async move { write_page(tx, app, location, page, next, how).await })
             });
             // On PostgreSQL a write runs on the caller's task: a panic must not end the pull.
             AssertUnwindSafe(written).catch_unwind()
         };
         let fault =
             |panic| Err(Error::from(anyhow::anyhow!("a panic while a page was written: {}", said(panic))));
-        let written = match write(Mode::Whole, page.clone(), next.clone()).await.unwrap_or_else(fault) {
+        match write(how.mode, page.clone(), next.clone()).await.unwrap_or_else(fault) {
             Err(e) if e.code().is_none() && !on_demand::is_lost(&e) && !page.sources.is_empty() => {
                 tracing::warn!(connection = %self.connection.id, scope = %self.scope.scope_id, error = %e,
                     "a page cannot be written and is written source by source");
                 write(Mode::Isolated, page, next).await.unwrap_or_else(fault)
             }
             written => written,
-        };
-        match written? {
-            Some(written) => {
-                *state = written;
-                Ok(true)
-            }
-            None => Ok(false),
         }
+    }
+
+    async fn is_watched(&self) -> Result<bool> {
+        let read = || schedule::is_watched(self.app, self.connection, self.scope);
+        Ok(*self.is_watched.get_or_try_init(read).await?)
     }
 
     /// A good state that was written less than a poll interval ago.
@@ -202,7 +263,7 @@ impl Pull<'_> {
         self.was_well_at.is_some_and(|at| self.app.now() - at < self.app.config.poll_interval_ms)
     }
 
-    fn place(&self, origin: Origin) -> CopyLocation {
+    pub(crate) fn place(&self, origin: Origin) -> CopyLocation {
         CopyLocation {
             tenant: self.connection.tenant.clone(),
             connection_id: self.connection.id.clone(),
@@ -240,13 +301,15 @@ impl Pull<'_> {
         reread: Vec<String>,
     ) -> Result<()> {
         let connector = quarantine::connector(self.app, self.connection);
-        let (scan, covered_since, cursor) = (None, None, None);
+        let (scan, is_doubted, covered_since, cursor) = (None, false, None, None);
         let named = DeferredNames::None;
         let page = ProviderPage {
             sources,
+            earlier: Vec::new(),
             connector,
             as_of,
             scan,
+            is_doubted,
             covered_since,
             cursor,
             more: false,

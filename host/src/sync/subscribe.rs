@@ -85,7 +85,7 @@ impl<'b> Subscriptions<'b> {
         event_log::append(tx, app, tenant, notes).await?;
         for one in &self.open {
             if let Some(lock) = self.locks.get(one.connection_id()) {
-                write_start(tx, app, (lock, &one.scope), &one.state).await?;
+                write_start(tx, app, lock, &one.scope, &one.state).await?;
             }
         }
         Ok(())

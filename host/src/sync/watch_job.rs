@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::error::{Code, Result, refuse};
-use runtime::{self, Listening, News};
+use runtime::{self, Listening, News, Surface};
 use storage::connections::Connection;
 use storage::jobs::{self, LostLease};
 use storage::wakes::JobClass;
@@ -17,6 +17,7 @@ use tokio::time::Instant;
 use crate::app::App;
 use crate::app::live_channels::{Channel, LiveChannel};
 use crate::connections::call_target::CallTarget;
+use crate::connections::operator_values::OperatorValues;
 use crate::connections::{self, refusal, throttle};
 use crate::job_runner::kind::{JobEnd, JobKind, JobRun, RetryDelay};
 use crate::sync;
@@ -59,7 +60,7 @@ async fn run(turn: &JobRun) -> Result<JobEnd> {
     if connections::usable(&connection).is_err() {
         return Ok(JobEnd::At(app.now() + UNUSABLE_MS));
     }
-    if let Some(until) = throttle::until(app, &connection.tenant, &connection.id).await? {
+    if let Some(until) = throttle::until(app, &connection.tenant, &connection.id, Surface::Email).await? {
         return Ok(JobEnd::PutOff(until));
     }
     let stream = ProviderStream::begin(turn, connection);
@@ -152,12 +153,15 @@ impl<'a> ProviderStream<'a> {
     async fn listen(&self) -> Result<std::result::Result<(), runtime::Error>> {
         let app = &self.turn.app;
         let target = CallTarget::of(app, &self.connection)?;
+        let operator = OperatorValues::load(app, target.tenant, target.provider).await?;
+        let wire = operator.apply(&target.wire);
         let listening = Listening {
             connector: target.provider,
             tenant: &target.tenant.application_id,
             connection_id: target.connection_id,
-            settings: &target.wire.settings,
+            settings: &wire.settings,
             credentials: target.credentials.clone(),
+            origins: operator.origins,
         };
         Ok(app.runtime.listen(listening, &|news| self.take(news)).await)
     }

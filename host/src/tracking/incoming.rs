@@ -19,6 +19,7 @@ use crate::connections;
 use crate::connections::request_context::RequestContext;
 use crate::local_copy::change::CopyLocation;
 use crate::local_copy::mail::host_fields;
+use crate::local_copy::transaction::CopyTransaction;
 
 /// Largest report that is read, bytes.
 const MAX_REPORT: u64 = 4 << 20;
@@ -54,7 +55,7 @@ pub async fn keep(
     let mut word = "updated";
     let waits = row.next_attempt_at.is_some();
     for reported in &report.recipients {
-        let told = told(report, reported, (delivery.recipients.as_mut_slice(), waits), app.clock.now());
+        let told = told(report, reported, &mut delivery.recipients, waits, app.clock.now());
         let Some(told) = told else { continue };
         // A recipient that it reached does not hide one that it did not reach.
         if told.word != "updated" {
@@ -81,7 +82,8 @@ pub async fn keep(
         origin: Origin::System,
     };
     if item.deleted_at.is_none() {
-        host_fields::set(tx, app, &place, item, &[("delivery", json!(delivery))], word).await?;
+        let mut copy = CopyTransaction { tx, app, lock, location: &place };
+        host_fields::set(&mut copy, item, &[("delivery", json!(delivery))], word).await?;
     }
     Ok(())
 }
@@ -96,7 +98,8 @@ struct RecipientUpdate {
 fn told(
     report: &DeliveryReport,
     reported: &ReportedRecipient,
-    (recipients, waits): (&mut [RecipientDelivery], bool),
+    recipients: &mut [RecipientDelivery],
+    waits: bool,
     now: Instant,
 ) -> Option<RecipientUpdate> {
     let names = [&reported.original_recipient, &reported.final_recipient];

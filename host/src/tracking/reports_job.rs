@@ -3,6 +3,7 @@
 
 use ::mail::report::DeliveryReport;
 use base::error::{Error, Result};
+use runtime::Surface;
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
 use storage::tracking::Report;
@@ -26,7 +27,7 @@ pub const REPORT: JobKind = JobKind {
 
 async fn run(turn: &JobRun) -> Result<JobEnd> {
     let (app, report) = (&turn.app, report_of(&turn.job));
-    if let Some(until) = throttle::until(app, &report.tenant, &report.connection_id).await? {
+    if let Some(until) = throttle::until(app, &report.tenant, &report.connection_id, Surface::Email).await? {
         // The provider wants to be left alone: that it was not asked is no attempt.
         return Ok(JobEnd::PutOff(until));
     }

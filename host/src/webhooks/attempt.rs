@@ -130,7 +130,7 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
     };
     let n = i64::try_from(delivery.attempts.len()).unwrap_or(i64::MAX) + 1;
     let began = app.now();
-    let post = post(to, &delivery, &entry, (n, began))?;
+    let post = post(to, &delivery, &entry, n, began)?;
     // An endpoint that hangs has this attempt for long: what was rendered is not held a second time.
     drop(entry);
     room.shrink_to(post.body.len());
@@ -143,7 +143,7 @@ pub async fn attempt(app: &App, to: &OpenSubscription, mut delivery: Delivery) -
         HealthVerdict::Gone => Some(AttemptError::Http),
         HealthVerdict::Failed { error, .. } => Some(error),
     };
-    let (attempt, failure) = told(answer, error, (n, began, ended));
+    let (attempt, failure) = told(answer, error, n, began, ended);
     delivery.attempts.push(attempt);
     let [random] = app.entropy.bytes::<1>();
     (delivery.status, delivery.next_attempt_at) = health::delivery_after(n, verdict, ended, random);
@@ -158,7 +158,8 @@ fn post<'t>(
     to: &'t OpenSubscription,
     delivery: &Delivery,
     entry: &Entry,
-    (n, began): (i64, i64),
+    n: i64,
+    began: i64,
 ) -> Result<Post<'t>> {
     let tenant = &to.endpoint.tenant;
     let mode = if to.endpoint.payload_mode == "thin" { PayloadMode::Thin } else { PayloadMode::Full };
@@ -179,7 +180,9 @@ fn post<'t>(
 fn told(
     answer: Result<Posted, PostError>,
     error: Option<AttemptError>,
-    (n, began, ended): (i64, i64, i64),
+    n: i64,
+    began: i64,
+    ended: i64,
 ) -> (Attempt, Option<String>) {
     let posted = answer.ok();
     let status_code = posted.as_ref().map(|posted| i64::from(posted.status));

@@ -42,7 +42,8 @@ pub async fn list(
     key: &ApiKey,
     webhook_id: &str,
     filter: &DeliveryFilter,
-    (after, limit): (Option<DeliveryListPosition>, usize),
+    after: Option<DeliveryListPosition>,
+    limit: usize,
 ) -> Result<DeliveryPage> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     let (start, first) = match &filter.event_id {

@@ -79,8 +79,10 @@ async fn disable(app: &App, ended: Vec<EndedWebhook>) -> Result<()> {
                         "the webhook is being changed all the time; try again",
                     ));
                 }
+                let new: Vec<NewJob<'_>> =
+                    ended.iter().map(|webhook| deliveries(webhook, &tenant, now)).collect();
+                jobs::enqueue_all(tx, &new, now).await?;
                 for webhook in &ended {
-                    jobs::enqueue(tx, &deliveries(webhook, &tenant, now), now).await?;
                     tracing::info!(webhook = %webhook.id, reason = REASON, "a webhook is disabled");
                 }
                 Ok::<_, Error>(())

@@ -160,7 +160,7 @@ pub async fn page(
         Some(after) => after,
         None => log::floor(reader, tenant).await?,
     };
-    let found = scan(reader, tenant, &filter, (begin, last), limit).await?;
+    let found = scan(reader, tenant, &filter, begin, last, limit).await?;
     let page = read(reader, tenant, found, begin).await?;
     if let Some(after) = after {
         // Asked for at the end: what was above it then was there to be read before.
@@ -175,7 +175,8 @@ async fn scan(
     reader: &sql::Reader,
     tenant: &Tenant,
     filter: &EventLogFilter,
-    (begin, last): (i64, i64),
+    begin: i64,
+    last: i64,
     limit: usize,
 ) -> Result<LogMatches> {
     let mut found = LogMatches { lines: Vec::new(), position: begin, has_more: false };

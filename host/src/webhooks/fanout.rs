@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use base::error::{Error, Result};
+use base::error::{Error, Result, is_outage};
 use base::tenant::Tenant;
 use storage::jobs::{self, End, Job, NewJob};
 use storage::lane::Lane;
@@ -70,7 +70,9 @@ pub async fn look(app: &App, mut stop: watch::Receiver<bool>) {
             },
         };
         if let Err(e) = looked {
-            tracing::error!(error = %format!("{e:#}"), "new events cannot be looked for");
+            if !is_outage(&e) {
+                tracing::error!(error = %format!("{e:#}"), "new events cannot be looked for");
+            }
             sleep(AFTER_FAILURE).await;
             sweep_at = Instant::now();
         }
@@ -135,6 +137,7 @@ async fn pass(app: App, tenant: Tenant) -> (Tenant, bool) {
     let done = guarded(&app.metrics, FANOUT.name, at_once(&app, &tenant)).await;
     let outcome = if done.is_ok() { "done" } else { "failed" };
     app.metrics.observe_turn(FANOUT.name, outcome, began.elapsed());
+    app.metrics.count_job_statements(FANOUT.name, Lane::current().counts());
     let is_left = done.unwrap_or_else(|e| {
         tracing::warn!(application = %tenant.application_id, error = %e, "new events are left to a job");
         true
@@ -173,21 +176,17 @@ pub async fn wake(app: &App, among: Option<BTreeSet<String>>) -> anyhow::Result<
 }
 
 /// Enqueues the jobs of these applications. Returns how many they are.
-async fn enqueue(app: &App, mut behind: Vec<Tenant>) -> anyhow::Result<usize> {
+async fn enqueue(app: &App, behind: Vec<Tenant>) -> anyhow::Result<usize> {
     if behind.is_empty() {
         return Ok(0);
     }
-    // In one order, so that two hosts do not wait for each other's rows.
-    behind.sort_by(|a, b| a.application_id.cmp(&b.application_id));
     let (count, now) = (behind.len(), app.now());
     let done: anyhow::Result<()> = app
         .db
         .write(move |tx| {
             Box::pin(async move {
-                for tenant in &behind {
-                    jobs::enqueue(tx, &job_of(tenant, Some(now)), now).await?;
-                }
-                Ok(())
+                let new: Vec<NewJob<'_>> = behind.iter().map(|tenant| job_of(tenant, Some(now))).collect();
+                jobs::enqueue_all(tx, &new, now).await
             })
         })
         .await;
@@ -273,18 +272,19 @@ async fn commit(app: &App, job: &Job, looked: FanoutBatch, end: End) -> Result<(
     let up_to = looked.up_to;
     let mut chunks: Vec<(i64, Vec<String>)> =
         looked.woken.chunks(CHUNK).map(|woken| chunk(woken, up_to)).collect();
-    let last = chunks.pop().unwrap_or_default();
-    for chunk in chunks {
-        commit_one(app, job, chunk, None).await?;
+    let (last, last_ids) = chunks.pop().unwrap_or_default();
+    for (first, ids) in chunks {
+        commit_one(app, job, first, ids, None).await?;
     }
-    commit_one(app, job, last, Some((up_to, end))).await
+    commit_one(app, job, last, last_ids, Some((up_to, end))).await
 }
 
 /// `last`: where the cursor is moved to, and how the turn ends.
 async fn commit_one(
     app: &App,
     job: &Job,
-    (first, ids): (i64, Vec<String>),
+    first: i64,
+    ids: Vec<String>,
     last: Option<(i64, End)>,
 ) -> Result<()> {
     let (job, now) = (job.clone(), app.now());

@@ -31,13 +31,13 @@ fn sealed(app: &App, column: &str, id: &str, value: &impl Serialize) -> Result<S
     Ok(app.keyring.seal(&place(column, id), &serde_json::to_vec(value)?)?)
 }
 
-fn opened<T: DeserializeOwned>(app: &App, column: &str, (id, sealed): (&str, &str)) -> Result<T> {
+fn opened<T: DeserializeOwned>(app: &App, column: &str, id: &str, sealed: &str) -> Result<T> {
     Ok(serde_json::from_slice(&app.keyring.open(&place(column, id), sealed)?)?)
 }
 
 /// The headers that are sent with each notification.
 pub fn headers(app: &App, w: &Webhook) -> Result<BTreeMap<String, String>> {
-    opened(app, "headers", (&w.id, &w.headers))
+    opened(app, "headers", &w.id, &w.headers)
 }
 
 /// Replaces the headers that are sent with each notification.
@@ -67,7 +67,7 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
     }
     let now = app.now();
     let mut previous: Vec<SealedPreviousSecret> =
-        opened(app, "previous_secrets", (&w.id, &w.previous_secrets))?;
+        opened(app, "previous_secrets", &w.id, &w.previous_secrets)?;
     previous.retain(|p| p.until > now && p.secret != secret);
     if grace_s > 0 {
         let present = String::from_utf8_lossy(&present).into_owned();
@@ -81,7 +81,7 @@ pub fn rotate(app: &App, w: &mut Webhook, given: Option<String>, grace_s: i64) -
 
 /// Ends all earlier secrets of a subscription: the present one alone signs.
 pub fn end_previous(app: &App, w: &mut Webhook) -> Result<()> {
-    let previous: Vec<SealedPreviousSecret> = opened(app, "previous_secrets", (&w.id, &w.previous_secrets))?;
+    let previous: Vec<SealedPreviousSecret> = opened(app, "previous_secrets", &w.id, &w.previous_secrets)?;
     if !previous.is_empty() {
         w.previous_secrets = sealed(app, "previous_secrets", &w.id, &Vec::<SealedPreviousSecret>::new())?;
     }

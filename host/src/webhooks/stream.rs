@@ -276,7 +276,9 @@ fn is_valid(key: &ApiKey, now: i64) -> bool {
 
 /// The store does not answer now: the client comes back in a moment, and goes on where it was.
 fn failed(e: &base::error::Error) -> StreamChunk {
-    tracing::warn!(error = ?e, "an event stream ends");
+    if !e.is_outage() {
+        tracing::warn!(error = ?e, "an event stream ends");
+    }
     StreamChunk::Last(Bytes::from_static(AGAIN.as_bytes()))
 }
 

@@ -99,9 +99,7 @@ pub async fn create(
     new.etag = view::etag(&new);
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
-        .write(move |tx| {
-            Box::pin(async move { insert(tx, &held, (new, &secret), &warnings, &attempt).await })
-        })
+        .write(move |tx| Box::pin(async move { insert(tx, &held, new, &secret, &warnings, &attempt).await }))
         .await
 }
 
@@ -168,7 +166,8 @@ pub fn fill(app: &App, w: &mut Webhook, write: Write<WebhookSubscription>) -> Re
 async fn insert(
     tx: &mut Tx,
     app: &App,
-    (mut new, secret): (Webhook, &str),
+    mut new: Webhook,
+    secret: &str,
     warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {

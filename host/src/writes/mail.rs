@@ -1,266 +1,114 @@
-//! What a provider answered to a write of mail, stored with its log lines and the answer to the client in one transaction. What a pull
-//! stored in the meantime is not undone: then the provider is asked again.
+//! The response that shows a message or a draft.
 
-use std::sync::Arc;
-
-use base::error::{Error, Result, not_found};
-use model::wire::email::{MessageRef, MessagesGet};
-use model::wire::{Mutated, Sources};
-use runtime::Surface;
-use storage::connections::Connection;
-use storage::items::{self, Item};
+use async_trait::async_trait;
+use base::error::{Result, not_found};
+use storage::Tx;
+use storage::items::{self, Item, RecordNames};
 use storage::locked::{ConnectionLock, Locked};
-use storage::{Tx, log};
 
-use crate::app::App;
-use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::provider_call::fetch;
-use crate::connections::request_context::RequestContext;
-use crate::local_copy::change::{CopyLocation, SupersededRecords};
-use crate::local_copy::mail::host_fields;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::ProviderWrite;
+use crate::local_copy::change::Upserted;
 use crate::local_copy::mail::render_content::MessageContent;
-use crate::local_copy::normalize::prepared;
-use crate::local_copy::record::NormalizedRecord;
+use crate::local_copy::mail::{host_fields, render_draft};
+use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::{render, upsert};
-use crate::writes::reconcile::{READ_AGAIN, write_round};
-use crate::writes::response::{ResponseChange, place};
+use crate::writes::response::{ResponseChange, unanswered};
+use crate::writes::view::ResponseView;
 
-/// What the client is told in the end.
-#[derive(Clone)]
-pub enum MailResponseView {
-    Gone,
-    /// The message of this source.
-    Item {
-        named: MessageKey,
-        change: Arc<ResponseChange>,
-    },
-    /// The draft of this source.
-    Draft {
-        named: MessageKey,
-        change: Arc<ResponseChange>,
-        written: Arc<DraftRemainder>,
-    },
-}
-
-/// What the author of a draft wrote that no provider keeps, or that is not kept here.
+/// The part of a draft that no provider keeps, and the content that is not kept here.
 pub struct DraftRemainder {
     pub own: Vec<(&'static str, serde_json::Value)>,
     pub content: MessageContent,
 }
 
-/// Which message a write is about.
-#[derive(Clone, Default)]
-pub struct MessageKey {
+/// The view of a message or a draft.
+pub struct MessageView {
     /// Our id; none for a message that is new.
     id: Option<String>,
-    /// What the provider calls it.
+    /// The provider's name of it.
     source_id: String,
+    change: ResponseChange,
+    /// Of a draft.
+    remainder: Option<DraftRemainder>,
 }
 
-impl MessageKey {
-    pub fn of(item: Option<&Item>) -> Self {
-        match item {
-            Some(item) => MessageKey { id: Some(item.id.clone()), source_id: item.source_id.clone() },
-            None => MessageKey::default(),
-        }
+impl MessageView {
+    /// `item`: the message that is changed; none for a new one.
+    pub fn message(item: Option<&Item>, change: ResponseChange) -> MessageView {
+        let source_id = item.map(|item| item.source_id.clone()).unwrap_or_default();
+        MessageView { id: item.map(|item| item.id.clone()), source_id, change, remainder: None }
+    }
+
+    /// The same for a draft.
+    pub fn draft(item: Option<&Item>, change: ResponseChange, remainder: DraftRemainder) -> MessageView {
+        MessageView { remainder: Some(remainder), ..MessageView::message(item, change) }
+    }
+
+    /// The view of what the provider says that the write was about, under the name that it has now, with the provider's warnings.
+    pub fn after(self, write: &mut ProviderWrite) -> Result<MessageView> {
+        let change = self.change.warned(write)?;
+        let sources = &write.mutated.sources;
+        let renamed = sources.iter().find(|s| s.previous_id.as_deref() == Some(&self.source_id));
+        let source_id = match (&write.mutated.item, renamed) {
+            (_, Some(renamed)) => renamed.external_id.clone(),
+            (Some(item), None) => {
+                let of = sources.iter().find(|s| s.items.iter().any(|i| i.external_id == *item));
+                of.map_or_else(|| item.clone(), |s| s.external_id.clone())
+            }
+            (None, None) => self.source_id,
+        };
+        Ok(MessageView { source_id, change, id: self.id, remainder: self.remainder })
     }
 
     /// The message as it is stored: under the provider's name, or, where a pull has not told of that yet, under our id.
-    async fn find<'l>(&self, tx: &mut Tx, lock: &'l ConnectionLock) -> Result<Locked<'l, Item>> {
-        match (of_source(tx, lock, &self.source_id).await, &self.id) {
-            (Ok(item), _) => Ok(item),
-            (Err(e), None) => Err(e),
-            (Err(e), Some(id)) => {
-                let found = items::lock_item(tx, lock, id).await?;
-                found.filter(|item| item.deleted_at.is_none()).ok_or(e)
-            }
+    async fn find<'l>(
+        &self,
+        copy: &mut CopyTransaction<'_, 'l>,
+        upserted: &Upserted,
+    ) -> Result<Locked<'l, Item>> {
+        if let Some(item) = upserted.items.iter().find(|item| item.source_id == self.source_id) {
+            return Ok(items::relock(copy.lock, item.clone())?);
         }
-    }
-}
-
-impl MailResponseView {
-    /// `item`: the message that is changed; none for a new one.
-    pub fn item(item: Option<&Item>, change: ResponseChange) -> Self {
-        MailResponseView::Item { named: MessageKey::of(item), change: Arc::new(change) }
-    }
-}
-
-/// Stores what became of a message, and the answer that shows it.
-pub async fn commit(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    mutated: Mutated,
-    mut as_of: i64,
-    told: MailResponseView,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
-    let told = completed(told, &mutated)?;
-    let mut sources = prepared(ResourceKind::EmailMessage, mutated.sources);
-    for round in 0..=READ_AGAIN {
-        // In the end what others stored stands, and the next pull reads what this write left behind.
-        let is_last = round == READ_AGAIN;
-        let written = (sources.clone(), as_of, is_last);
-        let superseded = match store(app, connection, written, told.clone(), attempt).await? {
-            Ok(answer) => return Ok(answer),
-            Err(superseded) => superseded,
+        let known = lock_sources(copy.tx, copy.lock, &self.source_id).await?;
+        let is_known = !known.is_empty();
+        if let Some(item) = known.into_iter().find(|item| item.deleted_at.is_none()) {
+            return Ok(item);
+        }
+        let Some(id) = &self.id else {
+            // A tombstone: somebody has deleted it since.
+            return Err(if is_known { not_found("message") } else { unanswered("message") });
         };
-        as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-        sources.retain(|s| superseded.sources.contains(&s.source_id));
-        sources = read_again(app, asker, connection, sources).await;
+        let found = items::lock_item(copy.tx, copy.lock, id).await?;
+        found.filter(|item| item.deleted_at.is_none()).ok_or_else(|| not_found("message"))
     }
-    Err(anyhow::anyhow!("the last round answers whatever was superseded").into())
 }
 
-/// The answer where the provider had nothing to do.
-pub async fn nothing(
-    app: &App,
-    connection: &Connection,
-    told: MailResponseView,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
-    let stored = store(app, connection, (Vec::new(), i64::MAX, true), told, attempt).await?;
-    Ok(stored.map_err(|_| anyhow::anyhow!("nothing supersedes an empty write"))?)
-}
-
-/// The answer is about what the provider says that the call was about, under the name that it has now.
-fn completed(told: MailResponseView, mutated: &Mutated) -> Result<MailResponseView> {
-    let (MessageKey { id, source_id }, change, written) = match told {
-        MailResponseView::Gone => return Ok(MailResponseView::Gone),
-        MailResponseView::Item { named, change } => (named, change, None),
-        MailResponseView::Draft { named, change, written } => (named, change, Some(written)),
-    };
-    let mut change = ResponseChange {
-        status: change.status,
-        metadata: change.metadata.clone(),
-        warnings: change.warnings.clone(),
-    };
-    for warning in &mutated.warnings {
-        change.warnings.push(serde_json::to_value(warning)?);
-    }
-    let renamed = mutated.sources.iter().find(|s| s.previous_id.as_deref() == Some(&source_id));
-    let source_id = match (&mutated.item, renamed) {
-        (_, Some(renamed)) => renamed.external_id.clone(),
-        (Some(item), None) => {
-            let of = mutated.sources.iter().find(|s| s.items.iter().any(|i| i.external_id == *item));
-            of.map_or_else(|| item.clone(), |s| s.external_id.clone())
+#[async_trait]
+impl ResponseView for MessageView {
+    async fn render(
+        &self,
+        copy: &mut CopyTransaction<'_, '_>,
+        upserted: &Upserted,
+    ) -> Result<StoredResponse> {
+        let change = &self.change;
+        let mut item = self.find(copy, upserted).await?;
+        if let Some(metadata) = &change.metadata {
+            item = upsert::set_metadata(copy, item, serde_json::to_string(metadata)?).await?;
         }
-        (None, None) => source_id,
-    };
-    let (named, change) = (MessageKey { id, source_id }, Arc::new(change));
-    Ok(match written {
-        None => MailResponseView::Item { named, change },
-        Some(written) => MailResponseView::Draft { named, change, written },
-    })
-}
-
-/// The sources as the provider has them now; those that it does not tell come with the next pull.
-async fn read_again(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    sources: Vec<NormalizedRecord>,
-) -> Vec<NormalizedRecord> {
-    let wanted = sources.iter().filter(|s| !s.items.is_empty());
-    let reference = |s: &NormalizedRecord| MessageRef { source: s.source_id.clone(), hint: None };
-    let args = MessagesGet { messages: wanted.map(reference).collect(), ..MessagesGet::default() };
-    let read: Result<Sources> = fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await;
-    let read = match read {
-        Ok(read) => read,
-        Err(e) => {
-            tracing::warn!(error = %e, "the outcome of a write could not be read again");
-            return Vec::new();
-        }
-    };
-    let mut again = prepared(ResourceKind::EmailMessage, read.sources);
-    for source in &mut again {
-        let before = sources.iter().find(|s| s.source_id == source.source_id);
-        source.previous_id = before.and_then(|s| s.previous_id.clone());
-    }
-    again.extend(sources.into_iter().filter(|s| s.deleted));
-    again
-}
-
-/// An error: superseded, as `write_round` says it.
-async fn store(
-    app: &App,
-    connection: &Connection,
-    (sources, as_of, is_last): (Vec<NormalizedRecord>, i64, bool),
-    told: MailResponseView,
-    attempt: &IdempotentAttempt,
-) -> Result<Result<StoredResponse, SupersededRecords>> {
-    let place = CopyLocation { origin: Origin::Api, ..place(connection, ResourceKind::EmailMessage, "") };
-    let (app, attempt) = (app.clone(), attempt.clone());
-    let db = app.db.clone();
-    db.write(move |tx| {
-        Box::pin(async move {
-            let lock = crate::local_copy::change::lock(tx, &place).await?;
-            let round = (&sources[..], as_of, is_last);
-            if let Some(superseded) = write_round(tx, &app, (&lock, &place), round).await? {
-                return Ok(Err(superseded));
+        let (text, path) = match &self.remainder {
+            None => (render::item(&item, &change.warnings, false), ResourceKind::of(&item)?.path(&item)),
+            Some(remainder) => {
+                item = host_fields::set(copy, item, &remainder.own, "updated").await?;
+                let content = Some(&remainder.content);
+                let text = render_draft::printed(&item, content, &change.warnings, false)?;
+                (text, ResourceKind::EmailDraft.path(&item))
             }
-            let answer = match told {
-                MailResponseView::Gone => StoredResponse::no_content(),
-                MailResponseView::Item { named, change } => {
-                    shown(tx, &app, (&lock, &place), &named, &change).await?
-                }
-                MailResponseView::Draft { named, change, written } => {
-                    shown_draft(tx, &app, (&lock, &place), (&named, &change), &written).await?
-                }
-            };
-            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-            Ok::<_, Error>(Ok(answer))
-        })
-    })
-    .await
-}
-
-/// The answer that shows a stored message; its new metadata is stored first.
-async fn shown(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    named: &MessageKey,
-    change: &ResponseChange,
-) -> Result<StoredResponse> {
-    let mut item = named.find(tx, lock).await?;
-    if let Some(metadata) = &change.metadata {
-        item = upsert::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
+        };
+        let answer = StoredResponse::json(change.status, text).etag(&item.etag);
+        Ok(if change.status == 201 { answer.header("location", path) } else { answer })
     }
-    let mut answer =
-        StoredResponse::json(change.status, render::item(&item, &change.warnings, false)).etag(&item.etag);
-    if change.status == 201 {
-        answer = answer.header("location", ResourceKind::of(&item)?.path(&item));
-    }
-    Ok(answer)
-}
-
-/// The same for a draft.
-async fn shown_draft(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    (named, change): (&MessageKey, &ResponseChange),
-    written: &DraftRemainder,
-) -> Result<StoredResponse> {
-    let mut item = named.find(tx, lock).await?;
-    if let Some(metadata) = &change.metadata {
-        item = upsert::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
-    }
-    item = host_fields::set(tx, app, place, item, &written.own, "updated").await?;
-    let text = crate::local_copy::mail::render_draft::printed(
-        &item,
-        Some(&written.content),
-        &change.warnings,
-        false,
-    )?;
-    let mut answer = StoredResponse::json(change.status, text).etag(&item.etag);
-    if change.status == 201 {
-        answer = answer.header("location", ResourceKind::EmailDraft.path(&item));
-    }
-    Ok(answer)
 }
 
 /// The live message of a source.
@@ -269,7 +117,16 @@ pub async fn of_source<'l>(
     lock: &'l ConnectionLock,
     source_id: &str,
 ) -> Result<Locked<'l, Item>> {
-    let family = ResourceKind::EmailMessage.family();
-    let found = items::lock_of_source(tx, lock, family, "", source_id).await?;
+    let found = lock_sources(tx, lock, source_id).await?;
     found.into_iter().find(|i| i.deleted_at.is_none()).ok_or_else(|| not_found("message"))
+}
+
+/// The rows of a source of the mailbox, tombstones included.
+async fn lock_sources<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    source_id: &str,
+) -> Result<Vec<Locked<'l, Item>>> {
+    let names = RecordNames { source_ids: &[source_id], external_ids: &[] };
+    Ok(items::lock_records(tx, lock, ResourceKind::EmailMessage.family(), "", names).await?)
 }

@@ -1,6 +1,7 @@
 //! A write of ours: the provider is called, its answer is upserted and reconciled with what a pull stored meanwhile, and the
 //! response is stored with it.
 
+pub mod conflict;
 pub mod etag;
 pub mod item_response;
 pub mod mail;
@@ -8,5 +9,7 @@ pub mod open_collection;
 pub mod part_response;
 pub mod provider_records;
 pub mod reconcile;
+mod reread;
 pub mod response;
 pub mod store_read;
+pub mod view;

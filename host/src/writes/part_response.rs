@@ -1,13 +1,17 @@
 //! The response that shows one part of a task.
 
+use async_trait::async_trait;
 use base::error::{Result, not_found};
 use model::tasks::{ChecklistItem, Task, TaskLink};
-use storage::Tx;
-use storage::items::{self, Item};
+use storage::items;
 
 use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::ProviderWrite;
+use crate::local_copy::change::Upserted;
 use crate::local_copy::task_parts::STEP;
-use crate::writes::response::ResponseChange;
+use crate::local_copy::transaction::CopyTransaction;
+use crate::writes::response::{ResponseChange, stored, unanswered};
+use crate::writes::view::ResponseView;
 
 /// The part that a write was about: of which kind, and the provider's id of it, unless our id is known.
 #[derive(Clone, Debug)]
@@ -16,30 +20,55 @@ pub struct PartName {
     pub external_id: String,
 }
 
-/// The answer that shows one part of a stored task.
-pub async fn part_shown(
-    tx: &mut Tx,
-    item: &Item,
-    name: &PartName,
-    change: &ResponseChange,
-) -> Result<StoredResponse> {
-    let parts = items::parts_of(&mut *tx, &item.id).await?;
-    let found = parts.into_iter().find(|p| p.kind == name.kind && p.external_id == name.external_id);
-    let part =
-        found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {}", name.kind))?;
-    let task: Task = serde_json::from_str(&item.body)?;
-    let (text, etag) = match name.kind {
-        STEP => {
-            let step = step_of(&task, &part.id)?;
-            (serde_json::to_string(step)?, Some(step.etag.clone()))
-        }
-        _ => (serde_json::to_string(link_of(&task, &part.id)?)?, None),
-    };
-    let answer = StoredResponse::json(change.status, text).warned(&change.warnings);
-    Ok(match etag {
-        Some(etag) => answer.etag(&etag),
-        None => answer,
-    })
+impl PartName {
+    /// The word for it in a sentence.
+    fn noun(&self) -> &'static str {
+        if self.kind == STEP { "checklist item" } else { "link" }
+    }
+}
+
+/// The view of one part of a task.
+pub struct PartView {
+    /// The provider's id of the task.
+    task: String,
+    part: PartName,
+    change: ResponseChange,
+}
+
+impl PartView {
+    /// The view of a part of the task that the provider says the write was about.
+    pub fn new(write: &mut ProviderWrite, part: PartName, change: ResponseChange) -> Result<PartView> {
+        let task = write.mutated.item.clone().unwrap_or_default();
+        Ok(PartView { task, part, change: change.warned(write)? })
+    }
+}
+
+#[async_trait]
+impl ResponseView for PartView {
+    async fn render(
+        &self,
+        copy: &mut CopyTransaction<'_, '_>,
+        upserted: &Upserted,
+    ) -> Result<StoredResponse> {
+        let PartView { task, part: name, change } = self;
+        let item = stored(copy, upserted, task, change).await?;
+        let parts = items::parts_of(&mut *copy.tx, &item.id).await?;
+        let found = parts.into_iter().find(|p| p.kind == name.kind && p.external_id == name.external_id);
+        let part = found.ok_or_else(|| unanswered(name.noun()))?;
+        let task: Task = serde_json::from_str(&item.body)?;
+        let (text, etag) = match name.kind {
+            STEP => {
+                let step = step_of(&task, &part.id)?;
+                (serde_json::to_string(step)?, Some(step.etag.clone()))
+            }
+            _ => (serde_json::to_string(link_of(&task, &part.id)?)?, None),
+        };
+        let answer = StoredResponse::json(change.status, text).warned(&change.warnings);
+        Ok(match etag {
+            Some(etag) => answer.etag(&etag),
+            None => answer,
+        })
+    }
 }
 
 /// A step of a task.

@@ -2,16 +2,14 @@
 
 use base::error::{Code, Result, refuse};
 use model::wire::email::{Content, MessageRef};
-use runtime::{self, Blob, Surface, Verb};
+use runtime::{Blob, Surface, Verb};
 use serde_json::Value;
 use storage::connections::Connection;
 use storage::items::Item;
 
 use crate::app::App;
-use crate::connections;
-use crate::connections::call::{self, CallOptions, Op, Reply};
-use crate::connections::call_target::CallTarget;
-use crate::connections::provider_call::failed;
+use crate::connections::call::{CallOptions, Op, Reply};
+use crate::connections::provider_call::run;
 use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::normalize::MessageSideData;
 
@@ -48,14 +46,7 @@ pub(crate) async fn content<A: serde::Serialize + Sync>(
 ) -> Result<Blob> {
     let op = Op { surface: Surface::Email, verb: Verb::Fetch, name };
     let options = CallOptions { request_id: asker.request_id.clone(), ..CallOptions::default() };
-    let target = CallTarget::of(app, connection)?;
-    let reply: std::result::Result<Reply<Content>, runtime::Error> =
-        call::run(app, &target, op, args, options).await;
-    let reply = match reply {
-        Ok(reply) => reply,
-        Err(e) => return Err(failed(app, connection, &e).await),
-    };
-    connections::state::note(app, connection, Ok(())).await;
+    let reply: Reply<Content> = run(app, connection, op, args, options).await?;
     let missing = || refuse(Code::ConnectorError, "the connector named content that is not there");
     reply.blobs.get(&reply.body.blob).ok_or_else(missing)
 }

@@ -1,24 +1,24 @@
-//! What the ends of all writes share: what the provider answered, its log lines and the answer to the client, in one transaction.
+//! The responses that show an item or a collection, or that one is gone; what all views share.
 
 use std::collections::BTreeMap;
 
-use base::error::{Error, Result, not_found};
-use model::wire::Mutated;
+use async_trait::async_trait;
+use base::error::{Code, Error, Result, not_found, refuse};
 use serde_json::Value;
-use storage::Tx;
 use storage::connections::Connection;
-use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::items::{self, Item, RecordNames};
+use storage::locked::Locked;
 
-use crate::app::App;
 use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::local_copy::change::CopyLocation;
-use crate::local_copy::normalize::prepared;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::ProviderWrite;
+use crate::local_copy::change::{CopyLocation, Upserted};
+use crate::local_copy::transaction::CopyTransaction;
 use crate::local_copy::{collection_counts, render, upsert};
+use crate::writes::view::ResponseView;
 
-/// What the answer to the client needs beside the provider's.
+/// The parts of a response that the host adds to what is stored.
 #[derive(Clone)]
 pub struct ResponseChange {
     pub status: u16,
@@ -27,7 +27,15 @@ pub struct ResponseChange {
     pub warnings: Vec<Value>,
 }
 
-/// Where a write of ours is stored: a collection, or with an empty `parent_id` the connection itself.
+impl ResponseChange {
+    /// The same with the provider's warnings.
+    pub fn warned(mut self, write: &mut ProviderWrite) -> Result<ResponseChange> {
+        self.warnings.extend(write.take_warnings()?);
+        Ok(self)
+    }
+}
+
+/// The place where a write of ours is stored: a collection, or with an empty `parent_id` the connection itself.
 pub fn place(connection: &Connection, kind: ResourceKind, parent_id: &str) -> CopyLocation {
     CopyLocation {
         tenant: connection.tenant.clone(),
@@ -38,71 +46,139 @@ pub fn place(connection: &Connection, kind: ResourceKind, parent_id: &str) -> Co
     }
 }
 
-/// Stores what became of a resource that nobody else can have changed meanwhile, and answers with it.
-pub async fn commit(
-    app: &App,
-    place: CopyLocation,
-    mutated: Mutated,
-    mut change: ResponseChange,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
-    let sources = prepared(place.kind, mutated.sources);
-    for warning in mutated.warnings {
-        change.warnings.push(serde_json::to_value(warning)?);
+/// The view of one item.
+pub struct ItemView {
+    external_id: String,
+    change: ResponseChange,
+}
+
+impl ItemView {
+    /// The view of the item that the provider says the write was about.
+    pub fn new(write: &mut ProviderWrite, change: ResponseChange) -> Result<ItemView> {
+        let external_id = write.mutated.item.clone().unwrap_or_default();
+        Ok(ItemView { external_id, change: change.warned(write)? })
     }
-    let external_id = mutated.item.unwrap_or_default();
-    let (app, attempt) = (app.clone(), attempt.clone());
-    let db = app.db.clone();
-    db.write(move |tx| {
-        Box::pin(async move {
-            let lock = crate::local_copy::change::lock(tx, &place).await?;
-            upsert::apply(tx, &app, &lock, &place, &sources).await?;
-            let answer = shown(tx, &app, (&lock, &place), &external_id, &change).await?;
-            attempt.store(tx, &app.keyring, &answer, app.now()).await?;
-            Ok::<_, Error>(answer)
+
+    /// The view of an item of which the provider had nothing to change.
+    pub fn of(item: &Item, change: ResponseChange) -> ItemView {
+        ItemView { external_id: item.external_id.clone(), change }
+    }
+
+    fn response(&self, copy: &CopyTransaction<'_, '_>, item: &Item, text: String) -> StoredResponse {
+        let answer = StoredResponse::json(self.change.status, text).etag(&item.etag);
+        match self.change.status {
+            201 => answer.header("location", copy.location.kind.path(item)),
+            _ => answer,
+        }
+    }
+}
+
+#[async_trait]
+impl ResponseView for ItemView {
+    async fn render(
+        &self,
+        copy: &mut CopyTransaction<'_, '_>,
+        upserted: &Upserted,
+    ) -> Result<StoredResponse> {
+        let item = stored(copy, upserted, &self.external_id, &self.change).await?;
+        Ok(self.response(copy, &item, render::item(&item, &self.change.warnings, false)))
+    }
+}
+
+/// The view of a collection: with what it holds, and how it is watched.
+pub struct CollectionView(pub ItemView);
+
+#[async_trait]
+impl ResponseView for CollectionView {
+    async fn render(
+        &self,
+        copy: &mut CopyTransaction<'_, '_>,
+        upserted: &Upserted,
+    ) -> Result<StoredResponse> {
+        let ItemView { external_id, change } = &self.0;
+        let item = stored(copy, upserted, external_id, change).await?;
+        let (app, location) = (copy.app, copy.location);
+        let warnings = &change.warnings;
+        let text =
+            collection_counts::printed(app, &mut *copy.tx, &location.tenant, &item, warnings, false).await?;
+        Ok(self.0.response(copy, &item, text))
+    }
+}
+
+/// The view of a deletion: 204, or with warnings 200, because 204 has no room for them.
+// Contract silent: what a deletion answers, and how a warning of it is told.
+#[derive(Default)]
+pub struct GoneView {
+    pub warnings: Vec<Value>,
+}
+
+#[async_trait]
+impl ResponseView for GoneView {
+    async fn render(&self, _: &mut CopyTransaction<'_, '_>, _: &Upserted) -> Result<StoredResponse> {
+        Ok(match self.warnings.is_empty() {
+            true => StoredResponse::no_content(),
+            false => StoredResponse::ok("{}").warned(&self.warnings),
         })
-    })
-    .await
-}
-
-/// The answer that shows a stored resource; its new metadata is stored first.
-pub async fn shown(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&ConnectionLock, &CopyLocation),
-    external_id: &str,
-    change: &ResponseChange,
-) -> Result<StoredResponse> {
-    let item = stored(tx, app, (lock, place), external_id, change).await?;
-    let text = match place.kind.is_collection() {
-        true => collection_counts::printed(app, tx, &place.tenant, &item, &change.warnings, false).await?,
-        false => render::item(&item, &change.warnings, false),
-    };
-    let mut answer = StoredResponse::json(change.status, text).etag(&item.etag);
-    if change.status == 201 {
-        answer = answer.header("location", place.kind.path(&item));
     }
-    Ok(answer)
 }
 
-/// A stored resource, with its new metadata.
+/// The view of the deletion of a collection.
+pub struct CollectionGoneView {
+    /// The collection's id.
+    pub id: String,
+}
+
+#[async_trait]
+impl ResponseView for CollectionGoneView {
+    async fn render(
+        &self,
+        copy: &mut CopyTransaction<'_, '_>,
+        upserted: &Upserted,
+    ) -> Result<StoredResponse> {
+        let is_listed = upserted.items.iter().any(|item| item.id == self.id);
+        if is_listed || !upserted.superseded.is_empty() {
+            // Somebody has made it again meanwhile, and it stays: without what the deleted one held.
+            let inside = copy.location.contents_of(&self.id);
+            let family = inside.kind.family();
+            let sources = items::live_sources(&mut *copy.tx, &inside.connection_id, family, &self.id).await?;
+            upsert::remove_contents(&mut copy.at(&inside), &sources).await?;
+        }
+        Ok(StoredResponse::no_content())
+    }
+}
+
+/// The error of a write whose outcome the connector's answer leaves out. The provider may have done it.
+pub fn unanswered(noun: &str) -> Error {
+    let message = format!(
+        "the connector's answer does not have the {noun} that was written; the provider may have stored the change"
+    );
+    refuse(Code::ConnectorError, message)
+}
+
+/// The live row of a resource, with its new metadata.
 pub async fn stored<'l>(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    copy: &mut CopyTransaction<'_, 'l>,
+    upserted: &Upserted,
     external_id: &str,
     change: &ResponseChange,
 ) -> Result<Locked<'l, Item>> {
-    let (kind, noun) = (place.kind.as_str(), place.kind.noun());
-    let found = items::lock_by_external_id(tx, lock, kind, &place.parent_id, external_id).await?;
-    let mut item =
-        found.ok_or_else(|| anyhow::anyhow!("the connector did not say what became of the {noun}"))?;
+    let kind = copy.location.kind;
+    let is_named = |item: &Item| item.kind == kind.as_str() && item.external_id == external_id;
+    let item = match upserted.items.iter().find(|item| is_named(item)) {
+        Some(item) => items::relock(copy.lock, item.clone())?,
+        None => {
+            let names = RecordNames { source_ids: &[], external_ids: &[external_id] };
+            let parent_id = &copy.location.parent_id;
+            let found = items::lock_records(copy.tx, copy.lock, kind.family(), parent_id, names).await?;
+            found.into_iter().find(|item| is_named(item)).ok_or_else(|| unanswered(kind.noun()))?
+        }
+    };
     if item.deleted_at.is_some() {
         // Somebody else deleted it while we were at it. Nothing of a tombstone is told as if it were there.
-        return Err(not_found(noun));
+        return Err(not_found(kind.noun()));
     }
-    if let Some(metadata) = &change.metadata {
-        item = upsert::set_metadata(tx, app, place, item, serde_json::to_string(metadata)?).await?;
+    match &change.metadata {
+        Some(metadata) => upsert::set_metadata(copy, item, serde_json::to_string(metadata)?).await,
+        None => Ok(item),
     }
-    Ok(item)
 }

@@ -10,10 +10,11 @@ use crate::app::App;
 use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections::request_context::RequestContext;
-use crate::local_copy::isolate::apply_isolated;
+use crate::local_copy::isolate::upsert_isolated;
 use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::normalize::prepared;
 use crate::local_copy::record::NormalizedRecord;
+use crate::local_copy::transaction::CopyTransaction;
 use crate::writes::response::place;
 
 /// Keeps what was read, if nobody wrote in the meantime. Where all of it is here already: the rows of these sources, in their order.
@@ -42,7 +43,8 @@ pub async fn keep(
             // Superseded by a pull or a write: that is as new, and the next pull tells which is newer.
             let lock = crate::local_copy::change::lock(tx, &place).await?;
             // One that cannot be stored is told of by the pull that comes to it; the others are kept.
-            let _ = apply_isolated(tx, &app, (&lock, &place), &mut sources, as_of).await?;
+            let mut copy = CopyTransaction { tx, app: &app, lock: &lock, location: &place };
+            let _ = upsert_isolated(&mut copy, &mut sources, as_of).await?;
             Ok::<_, Error>(None)
         })
     })

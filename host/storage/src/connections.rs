@@ -1,6 +1,6 @@
 //! The accounts that users connected. Table: `migrations/0002_connections.sql`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result};
 use base::tenant::Tenant;
@@ -11,18 +11,23 @@ use crate::Tx;
 use crate::dialect::one_of;
 use crate::json_text;
 use crate::locked::ConnectionLock;
-use crate::sql::{Columns, On, Query, Reader, Row, query};
+use crate::sql::{Columns, Query, Reader, Row, query};
 
 pub use crate::connection::Connection;
 
 /// A query for whole rows with this condition, whose columns are in the order in which `connection` reads them.
 macro_rules! select {
     ($rest:expr) => {
+        select!("", $rest)
+    };
+    ($further:literal, $rest:expr) => {
         concat!(
             "select id, organization_id, application_id, provider, connector_version, status, status_reason, status_changed_at, ",
             "display_name, email, external_account_id, username, addresses, surfaces, requested_scopes, granted_scopes, ",
             "provider_scopes, time_zone, settings, credentials, credentials_version, token_expires_at, last_refresh_at, ",
-            "last_refresh_error, failing_since, tags, metadata, etag, created_at, updated_at from connections ",
+            "last_refresh_error, failing_since, tags, metadata, etag, created_at, updated_at",
+            $further,
+            " from connections ",
             $rest
         )
     };
@@ -30,7 +35,11 @@ macro_rules! select {
 
 /// A whole row. By number, because each request reads one, and looking thirty names up costs as much as reading the row.
 fn connection(row: &Row<'_>) -> Result<Connection> {
-    let mut column = row.columns();
+    next_connection(&mut row.columns())
+}
+
+/// The next columns of a row, as a connection.
+fn next_connection(column: &mut Columns<'_, '_>) -> Result<Connection> {
     Ok(Connection {
         id: column.next()?,
         tenant: Tenant { organization_id: column.next()?, application_id: column.next()? },
@@ -43,21 +52,21 @@ fn connection(row: &Row<'_>) -> Result<Connection> {
         email: column.next()?,
         external_account_id: column.next()?,
         username: column.next()?,
-        addresses: next_json(&mut column)?,
-        surfaces: next_json(&mut column)?,
-        requested_scopes: next_json(&mut column)?,
-        granted_scopes: next_json(&mut column)?,
-        provider_scopes: next_json(&mut column)?,
+        addresses: next_json(column)?,
+        surfaces: next_json(column)?,
+        requested_scopes: next_json(column)?,
+        granted_scopes: next_json(column)?,
+        provider_scopes: next_json(column)?,
         time_zone: column.next()?,
-        settings: next_json(&mut column)?,
+        settings: next_json(column)?,
         credentials: column.next()?,
         credentials_version: column.next()?,
         token_expires_at: column.next()?,
         last_refresh_at: column.next()?,
         last_refresh_error: column.next()?,
         failing_since: column.next()?,
-        tags: next_json(&mut column)?,
-        metadata: next_json(&mut column)?,
+        tags: next_json(column)?,
+        metadata: next_json(column)?,
         etag: column.next()?,
         created_at: column.next()?,
         updated_at: column.next()?,
@@ -84,6 +93,28 @@ pub async fn find(reader: &Reader, tenant: &Tenant, id: &str) -> Result<Option<C
         .bind(&tenant.application_id)
         .bind(id)
         .fetch_optional(reader, connection)
+        .await
+}
+
+/// A live connection of the tenant, and the last sequence of the application's log.
+pub async fn find_with_sequence(
+    reader: &Reader,
+    tenant: &Tenant,
+    id: &str,
+) -> Result<Option<(Connection, i64)>> {
+    let sql = select!(
+        ", coalesce((select a.last_sequence from applications a where a.id = connections.application_id \
+         and a.organization_id = connections.organization_id), 0)",
+        "where organization_id = $1 and application_id = $2 and id = $3 and deleted_at is null"
+    );
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(id)
+        .fetch_optional(reader, |row| {
+            let mut column = row.columns();
+            Ok((next_connection(&mut column)?, column.next()?))
+        })
         .await
 }
 
@@ -125,13 +156,21 @@ pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Resul
         .await
 }
 
+/// A query for those of the ids in `$3` that are live connections of the tenant.
+macro_rules! of_ids {
+    ($on:expr, $after:literal) => {
+        one_of!(
+            $on,
+            select!("where organization_id = $1 and application_id = $2 and deleted_at is null and id"),
+            "$3",
+            $after
+        )
+    };
+}
+
 /// Those of these ids that are live connections of the tenant, in no order.
 pub async fn of_ids(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<Connection>> {
-    let sql = one_of!(
-        reader,
-        select!("where organization_id = $1 and application_id = $2 and deleted_at is null and id"),
-        "$3"
-    );
+    let sql = of_ids!(reader, "");
     query(sql)
         .bind(&tenant.organization_id)
         .bind(&tenant.application_id)
@@ -168,6 +207,25 @@ impl ConnectionLock {
     pub async fn take(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<Option<ConnectionLock>> {
         tx.takes_row(LockRank::Connection, id)?;
         Ok(find_for_update(tx, tenant, id).await?.map(ConnectionLock::new))
+    }
+
+    /// Takes the locks on these connections in the order of their ids, with one statement, and returns those that there are.
+    pub async fn take_all(
+        tx: &mut Tx,
+        tenant: &Tenant,
+        ids: &BTreeSet<&String>,
+    ) -> Result<Vec<ConnectionLock>> {
+        for id in ids {
+            tx.takes_row(LockRank::Connection, id)?;
+        }
+        let sql = match tx {
+            Tx::Sqlite(_) => of_ids!(tx, " order by id"),
+            // In the order of the bytes, which is that of `ids`.
+            Tx::Postgres(_) => of_ids!(tx, " order by id collate \"C\" for no key update"),
+        };
+        let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(json_text(ids));
+        let found = of.fetch_all(&mut *tx, connection).await?;
+        Ok(found.into_iter().map(ConnectionLock::new).collect())
     }
 }
 
@@ -232,23 +290,6 @@ fn changeable<'q>(sql: &'static str, c: &'q Connection) -> Query<'q> {
         .bind(&c.etag)
         .bind(c.updated_at)
         .bind(json_text(&c.requested_scopes))
-}
-
-/// Until when the provider wants to be left alone by a live connection, ms; a past time says nothing.
-pub async fn throttled_until(on: impl Into<On<'_>>, tenant: &Tenant, id: &str) -> Result<Option<i64>> {
-    let sql = "select throttled_until from connections where organization_id = $1 and application_id = $2 \
-               and id = $3 and deleted_at is null";
-    let of = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
-    Ok(of.fetch_optional(on, |row| row.get("throttled_until")).await?.flatten())
-}
-
-/// Notes that the provider wants to be left alone until then, unless it is longer already.
-pub async fn set_throttled(tx: &mut Tx, tenant: &Tenant, id: &str, until: i64) -> Result<()> {
-    let sql = "update connections set throttled_until = $1 where organization_id = $2 and application_id = $3 \
-               and id = $4 and deleted_at is null and coalesce(throttled_until, 0) < $1";
-    let of = query(sql).bind(until).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
-    of.execute(&mut *tx).await?;
-    Ok(())
 }
 
 /// Makes a tombstone: secrets and settings go, the id stays taken.

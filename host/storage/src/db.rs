@@ -1,10 +1,12 @@
 //! The database, opened once: whom to read from, and how to write.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use futures::future::BoxFuture;
 
+use crate::availability::Availability;
 use crate::dialect::Dialect;
 use crate::pools::{PoolLimits, PoolUsage, Pools};
 use crate::sql::{Reader, Tx, query};
@@ -21,6 +23,7 @@ pub struct Db {
     resources: Reader,
     writer: Writer,
     wakes: Wakes,
+    availability: Availability,
 }
 
 /// How to open the database.
@@ -33,12 +36,23 @@ pub struct Options {
     pub readers: u32,
     /// PostgreSQL: bounds of its connections.
     pub pools: PoolLimits,
+    /// PostgreSQL: how long the server is tried again where it cannot be reached at first, ms.
+    pub connect_within_ms: u64,
+    /// SQLite: no file is made or changed, and each write fails.
+    pub read_only: bool,
 }
 
 impl Options {
     /// The database at `url` for a command, which asks few questions, one after the other.
     pub fn of(url: impl Into<String>) -> Options {
-        Options { url: url.into(), group_commit: true, readers: 2, pools: PoolLimits::default() }
+        Options {
+            url: url.into(),
+            group_commit: true,
+            readers: 2,
+            pools: PoolLimits::default(),
+            connect_within_ms: 0,
+            read_only: false,
+        }
     }
 }
 
@@ -49,14 +63,20 @@ impl Db {
         let wakes = Wakes::default();
         let opened = match dialect {
             Dialect::Sqlite => open_sqlite(options, &wakes),
-            Dialect::Postgres => Pools::open(&options.url, &options.pools)
-                .await
-                .map(|pools| (Reader::Postgres(pools.clone()), Writer::pooled(pools, wakes.clone()))),
+            Dialect::Postgres => {
+                let within = Duration::from_millis(options.connect_within_ms);
+                let pools = Pools::open(&options.url, &options.pools, within).await;
+                pools.map(|pools| (Reader::Postgres(pools.clone()), Writer::pooled(pools, wakes.clone())))
+            }
         };
         let (reader, writer) =
             opened.with_context(|| format!("cannot open the database {}", dialect.shown(&options.url)))?;
+        let availability = match &reader {
+            Reader::Sqlite(readers) => readers.availability().clone(),
+            Reader::Postgres(pools) => pools.availability().clone(),
+        };
         let resources = reader.holding();
-        Ok(Db { dialect, reader, resources, writer, wakes })
+        Ok(Db { dialect, reader, resources, writer, wakes, availability })
     }
 
     /// Whether other processes may use it at the same time.
@@ -110,6 +130,11 @@ impl Db {
         checked.context("cannot check the database")
     }
 
+    /// Whether the last write failed for want of room or of leave to write.
+    pub(crate) fn is_unwritable(&self) -> bool {
+        self.availability.is_unwritable()
+    }
+
     /// How often this process has committed: while it stays the same, so does what `resources` finds. None while it commits, and
     /// where others may write too.
     pub fn commits(&self) -> Option<u64> {
@@ -160,6 +185,10 @@ pub fn sqlite_file(url: &str) -> Option<PathBuf> {
 
 fn open_sqlite(options: &Options, wakes: &Wakes) -> Result<(Reader, Writer)> {
     let file = sqlite_file(&options.url).context("a SQLite database needs a file")?;
+    if options.read_only {
+        let readers = sqlite::Readers::open_read_only(&file, options.readers as usize)?;
+        return Ok((Reader::Sqlite(readers), Writer::absent(wakes.clone())));
+    }
     let readers = sqlite::Readers::open(&file, options.readers as usize)?;
     let writer = Writer::single(&file, readers.clone(), wakes.clone(), options.group_commit)?;
     Ok((Reader::Sqlite(readers), writer))

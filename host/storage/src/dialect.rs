@@ -19,15 +19,17 @@ impl Dialect {
         }
     }
 
-    /// The URL without its password, for messages.
+    /// The URL without its password, for messages. Of one that cannot be parsed, or has an `@` that does not end a password, nothing before
+    /// the last `@` is shown: the password may have characters that should be percent-encoded.
     pub fn shown(self, url: &str) -> String {
-        match url::Url::parse(url) {
-            Ok(mut parsed) if parsed.password().is_some() => {
-                // Cannot fail for a URL that had a password.
-                let _ = parsed.set_password(Some("***"));
-                parsed.to_string()
-            }
-            _ => url.to_owned(),
+        match self {
+            // A path.
+            Dialect::Sqlite => url.to_owned(),
+            Dialect::Postgres => shown_in_parts(url).unwrap_or_else(|| {
+                let scheme = url.split(':').next().unwrap_or_default();
+                let host = url.rsplit_once('@').and_then(|(_, rest)| rest.split('?').next());
+                host.map_or_else(|| format!("{scheme}://***"), |host| format!("{scheme}://***@{host}"))
+            }),
         }
     }
 
@@ -47,7 +49,8 @@ impl Dialect {
             Dialect::Sqlite => "select 1",
             // An arbitrary number of ours, held until the transaction ends.
             Dialect::Postgres => {
-                "set local statement_timeout = 0; set local lock_timeout = 0; select pg_advisory_xact_lock(7311952038)"
+                "set local statement_timeout = 0; set local lock_timeout = 0; \
+                 set local idle_in_transaction_session_timeout = 0; select pg_advisory_xact_lock(7311952038)"
             }
         }
     }
@@ -64,8 +67,8 @@ impl Dialect {
     }
 
     /// Jobs of the class `$1` that are queued and due by `$2`, without those of the connections in `$4`, the targets in `$5` (but for those
-    /// whose `is_slow` is `$8`) and the applications in `$6`, each a JSON array of texts, and without those whose `is_slow` is `$7`; at most
-    /// `$3`.
+    /// whose `is_slow` is `$8`) and the applications in `$6`, of the slow ones also those in `$9` and of the others those in `$10`, each a JSON
+    /// array of texts, and without those whose `is_slow` is `$7`; at most `$3`.
     pub fn candidates(self) -> &'static str {
         match self {
             Dialect::Sqlite => {
@@ -73,14 +76,19 @@ impl Dialect {
                  where class = $1 and state = 'queued' and due_at <= $2 and is_slow <> $7 \
                  and coalesce(connection_id, '') not in (select value from json_each($4)) \
                  and (is_slow = $8 or target not in (select value from json_each($5))) \
-                 and application_id not in (select value from json_each($6)) order by due_at limit $3"
+                 and application_id not in (select value from json_each($6)) \
+                 and (is_slow = 0 or application_id not in (select value from json_each($9))) \
+                 and (is_slow = 1 or application_id not in (select value from json_each($10))) order by due_at limit $3"
             }
             Dialect::Postgres => {
                 "select id, kind, application_id, connection_id, target, is_slow, due_at from jobs \
                  where class = $1 and state = 'queued' and due_at <= $2 and is_slow <> $7 \
                  and coalesce(connection_id, '') <> all (array(select json_array_elements_text(cast($4 as json)))) \
                  and (is_slow = $8 or target <> all (array(select json_array_elements_text(cast($5 as json))))) \
-                 and application_id <> all (array(select json_array_elements_text(cast($6 as json)))) order by due_at limit $3"
+                 and application_id <> all (array(select json_array_elements_text(cast($6 as json)))) \
+                 and (is_slow = 0 or application_id <> all (array(select json_array_elements_text(cast($9 as json))))) \
+                 and (is_slow = 1 or application_id <> all (array(select json_array_elements_text(cast($10 as json))))) \
+                 order by due_at limit $3"
             }
         }
     }
@@ -137,6 +145,17 @@ impl Dialect {
         }
     }
 
+    /// The schema of the tables as `schema_name` and the server's version as `version_number`. None for SQLite.
+    pub fn server_facts(self) -> Option<&'static str> {
+        match self {
+            Dialect::Sqlite => None,
+            Dialect::Postgres => Some(
+                "select cast(current_schema() as text) as schema_name, \
+                 cast(current_setting('server_version_num') as bigint) as version_number",
+            ),
+        }
+    }
+
     /// What the database's clock shows in milliseconds since 1970, as `now`. None for SQLite, which runs in the host's process.
     pub fn now_ms(self) -> Option<&'static str> {
         match self {
@@ -146,6 +165,27 @@ impl Dialect {
             }
         }
     }
+}
+
+/// A URL with `***` in place of its password; none where it is unclear what the password is.
+fn shown_in_parts(url: &str) -> Option<String> {
+    let (_, rest) = url.split_once("://")?;
+    let (_, path) = rest.split_at_checked(rest.find(['/', '?', '#']).unwrap_or(rest.len()))?;
+    let mut parsed = url::Url::parse(url).ok().filter(|_| !path.contains('@'))?;
+    if parsed.password().is_some() {
+        parsed.set_password(Some("***")).ok()?;
+    }
+    let pairs: Vec<(String, String)> = parsed.query_pairs().into_owned().collect();
+    let is_secret = |name: &str| {
+        ["password", "sslpassword", "passfile"].iter().any(|known| name.eq_ignore_ascii_case(known))
+    };
+    if pairs.iter().any(|(name, _)| is_secret(name)) {
+        let hidden = pairs
+            .iter()
+            .map(|(name, value)| (name.as_str(), if is_secret(name) { "***" } else { value.as_str() }));
+        parsed.query_pairs_mut().clear().extend_pairs(hidden);
+    }
+    Some(if parsed.as_str().contains("***") { parsed.to_string() } else { url.to_owned() })
 }
 
 /// The statement of the engine behind a `Reader`, of two that differ only in how they take a JSON array of texts apart: `among!` stands
@@ -163,16 +203,24 @@ macro_rules! among {
     };
 }
 
-/// The same, for a condition that a column is one of the texts in a JSON array: `one_of!` stands for the comparison. PostgreSQL guesses that
-/// a list of unknown length is long, and may read the whole collection to join it; an array it looks up in the index, text by text.
+/// The same, for a condition that a column is one of the texts in a JSON array: `one_of!` stands for the comparison, and for each further one
+/// in front of `$rest`. PostgreSQL guesses that a list of unknown length is long, and may read the whole collection to join it; an array it
+/// looks up in the index, text by text.
 macro_rules! one_of {
     ($reader:expr, $before:expr, $array:literal) => {
         one_of!($reader, $before, $array, "")
     };
-    ($reader:expr, $before:expr, $array:literal, $after:expr) => {
+    ($reader:expr, $before:expr, $array:literal, $after:expr $(, $other:literal, $rest:expr)*) => {
         match $reader.dialect() {
             $crate::dialect::Dialect::Sqlite => {
-                concat!($before, " in (select value from json_each(", $array, "))", $after)
+                concat!(
+                    $before,
+                    " in (select value from json_each(",
+                    $array,
+                    "))",
+                    $after
+                    $(, " in (select value from json_each(", $other, "))", $rest)*
+                )
             }
             $crate::dialect::Dialect::Postgres => {
                 concat!(
@@ -181,6 +229,7 @@ macro_rules! one_of {
                     $array,
                     " as json))))",
                     $after
+                    $(, " = any(array(select json_array_elements_text(cast(", $other, " as json))))", $rest)*
                 )
             }
         }
@@ -208,6 +257,43 @@ macro_rules! each_text_of {
             $crate::dialect::Dialect::Postgres => {
                 concat!($before, " from json_array_elements_text(cast(", $array, " as json))", $after)
             }
+        }
+    };
+}
+
+/// The statement of the engine behind a `Tx` that inserts rows into `$table`, for `statement_rows::execute`: each column with its parameter
+/// and its type in PostgreSQL.
+macro_rules! insert_rows {
+    ($tx:expr, $table:literal, [$first:ident $number:literal $type:literal $(, $column:ident $n:literal $t:literal)* $(,)?], $after:literal) => {
+        match $tx.dialect() {
+            $crate::dialect::Dialect::Sqlite => concat!(
+                "insert into ", $table, " (", stringify!($first), $(", ", stringify!($column),)* ") values (",
+                $number, $(", ", $n,)* ")", $after
+            ),
+            $crate::dialect::Dialect::Postgres => concat!(
+                "insert into ", $table, " (", stringify!($first), $(", ", stringify!($column),)* ") select * from unnest(cast(",
+                $number, " as ", $type, "[])", $(", cast(", $n, " as ", $t, "[])",)* ") as given", $after
+            ),
+        }
+    };
+}
+
+/// The statement of the engine behind a `Tx` that sets columns of rows of `$table`, each found by its `$key`, for
+/// `statement_rows::execute`.
+macro_rules! update_rows {
+    ($tx:expr, $table:literal, [$first:ident $f:literal $type:literal $(, $column:ident $n:literal $t:literal)* $(,)?], $key:ident $number:literal) => {
+        match $tx.dialect() {
+            $crate::dialect::Dialect::Sqlite => concat!(
+                "update ", $table, " set ", stringify!($first), " = ", $f, $(", ", stringify!($column), " = ", $n,)*
+                " where ", stringify!($key), " = ", $number
+            ),
+            $crate::dialect::Dialect::Postgres => concat!(
+                "update ", $table, " set ", stringify!($first), " = given.", stringify!($first),
+                $(", ", stringify!($column), " = given.", stringify!($column),)*
+                " from unnest(cast(", $f, " as ", $type, "[]), ", $("cast(", $n, " as ", $t, "[]), ",)*
+                "cast(", $number, " as text[])) as given(", stringify!($first), $(", ", stringify!($column),)* ", ", stringify!($key),
+                ") where ", $table, ".", stringify!($key), " = given.", stringify!($key)
+            ),
         }
     };
 }
@@ -261,4 +347,36 @@ macro_rules! in_order_among {
     };
 }
 
-pub(crate) use {among, each_of, each_text_of, in_order_among, one_of, unlocked_among};
+pub(crate) use {
+    among, each_of, each_text_of, in_order_among, insert_rows, one_of, unlocked_among, update_rows,
+};
+
+#[cfg(test)]
+mod tests {
+    use super::Dialect;
+
+    #[test]
+    fn a_url_is_shown_without_its_password_whatever_is_in_it() {
+        for (url, shown) in [
+            (
+                "postgres://sb:hunter2@db:5433/sb?sslmode=require",
+                "postgres://sb:***@db:5433/sb?sslmode=require",
+            ),
+            ("postgres://sb@db/sb", "postgres://sb@db/sb"),
+            ("postgres://db/sb?Password=hunter2&user=sb", "postgres://db/sb?Password=***&user=sb"),
+            ("postgres://db/sb?sslpassword=hunter2", "postgres://db/sb?sslpassword=***"),
+            ("postgresql://sb:wron#hunter2@127.0.0.1:18300/sb", "postgresql://***@127.0.0.1:18300/sb"),
+            ("postgresql://sb:wron hunter/2@db/sb", "postgresql://***@db/sb"),
+            ("postgres://sb:12#hunter2@db/sb", "postgres://***@db/sb"),
+            ("postgres://sb:1@2/hunter2@db/sb", "postgres://***@db/sb"),
+            ("postgres://sb:hunter2@db:notaport/sb?password=hunter2", "postgres://***@db:notaport/sb"),
+            ("postgres://sb:hunter2", "postgres://***"),
+            ("postgres:sb:hunter2", "postgres://***"),
+        ] {
+            assert_eq!(Dialect::Postgres.shown(url), shown);
+            assert_eq!(Dialect::Postgres.shown(shown), shown, "what has none stays as it is");
+        }
+        let file = "sqlite:///srv/a@b/switchboard.db";
+        assert_eq!(Dialect::Sqlite.shown(file), file);
+    }
+}

@@ -118,6 +118,22 @@ pub async fn answer(tx: &mut Tx, key: (&str, &str, &str), answer: &StoredAnswer,
     Ok(done > 0)
 }
 
+/// Extends the lease of an unanswered claim, as one of this host: its request still runs.
+pub async fn renew(tx: &mut Tx, key: [&str; 3], owner: &str, lease_until: i64) -> Result<()> {
+    let [application_id, scope, fence] = key;
+    let sql = "update idempotency set owner = $1, lease_until = $2 \
+               where application_id = $3 and scope = $4 and fence = $5 and answered_at is null";
+    query(sql)
+        .bind(owner)
+        .bind(lease_until)
+        .bind(application_id)
+        .bind(scope)
+        .bind(fence)
+        .execute(&mut *tx)
+        .await?;
+    Ok(())
+}
+
 /// Frees an unanswered claim to be taken over at once.
 pub async fn expire(tx: &mut Tx, application_id: &str, scope: &str, fence: &str) -> Result<()> {
     let sql = "update idempotency set lease_until = 0 where application_id = $1 and scope = $2 and fence = $3 \

@@ -1,8 +1,8 @@
 //! What is true of the whole installation, whichever host asks. Table: `migrations/0008_installation.sql`.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 
-use crate::sql::{Tx, query};
+use crate::sql::{On, Tx, query};
 
 /// The value with this name: the one that is there, or else `value`, which is then kept.
 pub async fn settle(tx: &mut Tx, name: &str, value: &str) -> Result<String> {
@@ -11,8 +11,22 @@ pub async fn settle(tx: &mut Tx, name: &str, value: &str) -> Result<String> {
         .bind(value)
         .execute(tx)
         .await?;
+    find(tx, name).await?.context("a value of the installation is gone")
+}
+
+/// The value with this name.
+pub async fn find(on: impl Into<On<'_>>, name: &str) -> Result<Option<String>> {
     query("select value from installation where name = $1")
         .bind(name)
-        .fetch_one(tx, |row| row.get("value"))
+        .fetch_optional(on, |row| row.get("value"))
         .await
+}
+
+/// Writes a row of a size that a disk without room does not take: a value that differs from the last one is written anew.
+pub async fn write_probe(tx: &mut Tx, value: &str) -> Result<()> {
+    query("insert into installation (name, value) values ('write_probe', $1) on conflict (name) do update set value = excluded.value")
+        .bind(value)
+        .execute(tx)
+        .await?;
+    Ok(())
 }

@@ -3,6 +3,7 @@
 //! A host takes a job by a claim, which writes a random fence into the row. Whoever writes an outcome names the fence in the same
 //! transaction: when another host has the job by now, nothing of the outcome is written.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use anyhow::{Error, Result};
@@ -11,9 +12,9 @@ use base::tenant::Tenant;
 use serde_json::json;
 
 use crate::Tx;
-use crate::dialect::unlocked_among;
+use crate::dialect::{insert_rows, unlocked_among};
 use crate::sql::{On, Reader, Row, query};
-use crate::statement::Query;
+use crate::statement_rows::{self, RowValues};
 use crate::transaction::{self, LockRank};
 use crate::wakes::JobClass;
 
@@ -129,55 +130,95 @@ pub(crate) fn job(row: &Row<'_>) -> Result<Job> {
     })
 }
 
+/// The statement that makes jobs.
+macro_rules! insert_jobs {
+    ($tx:expr, $after:literal) => {
+        insert_rows!(
+            $tx,
+            "jobs",
+            [
+                id "$1" "text", kind "$2" "text", class "$3" "text", organization_id "$4" "text", application_id "$5" "text",
+                connection_id "$6" "text", target "$7" "text", state "$8" "text", due_at "$9" "bigint", args "$10" "text",
+                created_at "$11" "bigint", updated_at "$11" "bigint",
+            ],
+            $after
+        )
+    };
+}
+
 /// Enqueues a job, in the transaction of what it is to work on. Where it exists, the earlier time wins; a job that runs is due again after
 /// its turn; a failed or cancelled one begins anew. The runner of this process is woken after the commit.
 pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
+    enqueue_all(tx, std::slice::from_ref(new), now).await
+}
+
+/// Enqueues jobs with one statement, each as `enqueue` does.
+pub async fn enqueue_all(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()> {
+    if new.is_empty() {
+        return Ok(());
+    }
     tx.takes(LockRank::Job)?;
-    let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, due_at, args, \
-               created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $10) \
-               on conflict (id) do update set \
-               due_at = case when jobs.state = 'running' then jobs.due_at else excluded.due_at end, \
-               again_at = case when jobs.state = 'running' then excluded.due_at else jobs.again_at end, \
-               attempts = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.attempts end, \
-               crashes = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.crashes end, \
-               state = case when jobs.state = 'running' then 'running' else 'queued' end, \
-               class = excluded.class, target = excluded.target, updated_at = excluded.updated_at \
-               where (jobs.state = 'queued' and (jobs.due_at is null or jobs.due_at > excluded.due_at)) \
-               or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > excluded.due_at)) \
-               or jobs.state in ('failed', 'cancelled')";
-    bound(query(sql), new, now).execute(tx).await?;
-    if new.due_at.is_some() {
+    let sql = insert_jobs!(
+        tx,
+        " on conflict (id) do update set \
+         due_at = case when jobs.state = 'running' then jobs.due_at else excluded.due_at end, \
+         again_at = case when jobs.state = 'running' then excluded.due_at else jobs.again_at end, \
+         attempts = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.attempts end, \
+         crashes = case when jobs.state in ('failed', 'cancelled') then 0 else jobs.crashes end, \
+         state = case when jobs.state = 'running' then 'running' else 'queued' end, \
+         class = excluded.class, target = excluded.target, updated_at = excluded.updated_at \
+         where (jobs.state = 'queued' and (jobs.due_at is null or jobs.due_at > excluded.due_at)) \
+         or (jobs.state = 'running' and (jobs.again_at is null or jobs.again_at > excluded.due_at)) \
+         or jobs.state in ('failed', 'cancelled')"
+    );
+    statement_rows::execute(tx, sql, new_rows(new, now)).await?;
+    for new in new.iter().filter(|new| new.due_at.is_some()) {
         transaction::enqueued(new.class);
     }
     Ok(())
 }
 
-/// Binds what a new row has, in the order of the columns.
-fn bound<'q>(statement: Query<'q>, new: &NewJob<'q>, now: i64) -> Query<'q> {
-    statement
-        .bind(format!("{}:{}", new.kind, new.key))
-        .bind(new.kind)
-        .bind(new.class.as_str())
-        .bind(&new.tenant.organization_id)
-        .bind(&new.tenant.application_id)
-        .bind(new.connection_id)
-        .bind(new.target)
-        .bind(new.due_at)
-        .bind(new.args)
-        .bind(now)
+/// The rows of new jobs in the order of their ids, in which they are locked. Two with the same id are one, at the earlier time of both.
+fn new_rows<'q>(new: &[NewJob<'q>], now: i64) -> Vec<RowValues<'q>> {
+    let mut by_id: BTreeMap<String, NewJob<'q>> = BTreeMap::new();
+    for new in new {
+        let first = by_id.entry(format!("{}:{}", new.kind, new.key)).or_insert(*new);
+        first.due_at = match (first.due_at, new.due_at) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+    let rows = by_id.into_iter().map(|(id, new)| {
+        RowValues::new()
+            .bind(id)
+            .bind(new.kind)
+            .bind(new.class.as_str())
+            .bind(&new.tenant.organization_id)
+            .bind(&new.tenant.application_id)
+            .bind(new.connection_id)
+            .bind(new.target)
+            .bind("queued")
+            .bind(new.due_at)
+            .bind(new.args)
+            .bind(now)
+    });
+    rows.collect()
 }
 
-/// Makes a job where there is none; one that is there stays as it is.
+/// Makes jobs where there are none; those that are there stay as they are.
+pub async fn ensure_all(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()> {
+    tx.takes(LockRank::Job)?;
+    let sql = insert_jobs!(tx, " on conflict (id) do nothing");
+    let made = statement_rows::execute(tx, sql, new_rows(new, now)).await?;
+    for new in new.iter().filter(|new| made > 0 && new.due_at.is_some()) {
+        transaction::enqueued(new.class);
+    }
+    Ok(())
+}
+
+/// Makes one job where there is none.
 pub async fn ensure(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
-    tx.takes(LockRank::Job)?;
-    let sql = "insert into jobs (id, kind, class, organization_id, application_id, connection_id, target, state, due_at, args, \
-               created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, 'queued', $8, $9, $10, $10) \
-               on conflict (id) do nothing";
-    let made = bound(query(sql), new, now).execute(tx).await?;
-    if made == 1 && new.due_at.is_some() {
-        transaction::enqueued(new.class);
-    }
-    Ok(())
+    ensure_all(tx, std::slice::from_ref(new), now).await
 }
 
 /// A job by its id.
@@ -211,6 +252,9 @@ pub struct Busy {
     pub are_targets_of_slow: bool,
     /// Ids.
     pub applications: Vec<String>,
+    /// Ids of those that have no place for one more job that is slow, and of those that have none for one that is not.
+    pub slow_applications: Vec<String>,
+    pub fast_applications: Vec<String>,
 }
 
 /// At most `limit` queued jobs of a class that are due by `until`, in the order of their times, without those of who is busy: however many
@@ -242,6 +286,8 @@ pub async fn candidates(
         .bind(serde_json::to_string(&busy.applications)?)
         .bind(busy.pool.map_or(-1, i64::from))
         .bind(if busy.are_targets_of_slow { 0 } else { -1 })
+        .bind(serde_json::to_string(&busy.slow_applications)?)
+        .bind(serde_json::to_string(&busy.fast_applications)?)
         .fetch_all(reader, candidate)
         .await
 }
@@ -344,15 +390,6 @@ pub async fn remove(tx: &mut Tx, id: &str) -> Result<()> {
     tx.takes(LockRank::Job)?;
     query("delete from jobs where id = $1").bind(id).execute(tx).await?;
     Ok(())
-}
-
-/// Gives back what a host runs, at once and without counting it as an attempt: for a host that stops in order. Returns how many jobs. What is
-/// claimed for somebody who waits was no attempt (`job_claims::claim_now`).
-pub async fn release(tx: &mut Tx, owner: &str, now: i64) -> Result<u64> {
-    let sql = "update jobs set state = 'queued', due_at = $2, again_at = null, owner = null, fence = 0, started_at = null, \
-               deadline_at = null, attempts = case when attempts > 0 then attempts - 1 else 0 end, updated_at = $2 \
-               where state = 'running' and owner = $1";
-    query(sql).bind(owner).bind(now).execute(tx).await
 }
 
 /// An error as the table keeps it.

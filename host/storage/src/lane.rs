@@ -8,6 +8,8 @@ use compute::named_semaphores::Shares;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::JoinHandle;
 
+use crate::statement_counts::StatementCounts;
+
 /// Which connections the work has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum LaneKind {
@@ -25,6 +27,7 @@ pub(crate) enum LaneKind {
 pub struct Lane {
     kind: LaneKind,
     application_id: Option<Arc<str>>,
+    counts: StatementCounts,
 }
 
 tokio::task_local! {
@@ -39,17 +42,27 @@ impl Lane {
 
     /// Work in the background that is no application's.
     pub fn jobs() -> Lane {
-        Lane { kind: LaneKind::Jobs, application_id: None }
+        Lane { kind: LaneKind::Jobs, ..Lane::default() }
     }
 
     /// The renewal of the host's lease.
     pub fn lease() -> Lane {
-        Lane { kind: LaneKind::Lease, application_id: None }
+        Lane { kind: LaneKind::Lease, ..Lane::default() }
     }
 
     /// The same for an application, which has a share of the connections at most. `""` stands for all who are no application.
     pub fn of(self, application_id: &str) -> Lane {
         Lane { application_id: Some(application_id.into()), ..self }
+    }
+
+    /// The same lane whose statements are added to these counts. Without this, a lane has counts of its own.
+    pub fn counted(self, counts: &StatementCounts) -> Lane {
+        Lane { counts: counts.clone(), ..self }
+    }
+
+    /// Statements that ran in this lane, and in those made of it.
+    pub fn counts(&self) -> &StatementCounts {
+        &self.counts
     }
 
     /// The lane of the caller: to be handed to work that is spawned elsewhere.
@@ -82,4 +95,10 @@ impl Lane {
         // Only a closed semaphore fails, and nobody closes these.
         of.of(application_id).acquire_owned().await.ok()
     }
+}
+
+/// Calls `add` with the counts of the caller's lane; not at all for work in no lane.
+pub(crate) fn with_counts(add: impl FnOnce(&StatementCounts)) {
+    // The error says that there is no lane.
+    let _ = CURRENT.try_with(|lane| add(&lane.counts));
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use base::error::is_outage;
 use serde::{Deserialize, Serialize};
 use sqlx::PgPool;
 use sqlx::postgres::{PgConnectOptions, PgListener, PgPoolOptions};
@@ -105,8 +106,12 @@ impl Exchange {
             let began = Instant::now();
             let ended = self.listen().await;
             wakes.set_hears(false);
-            if let Err(e) = ended {
-                tracing::warn!(error = %format!("{e:#}"), "other hosts are not heard; the connection is made again");
+            // While the server is away, the log says so once, and not with each attempt.
+            let is_away = ended.as_ref().is_err_and(|e| is_outage(e) || e.is::<sqlx::Error>());
+            if let Err(e) = ended
+                && !(is_away && began.elapsed() < RECONNECT.1)
+            {
+                tracing::warn!(error = %format!("{e:#}"), "lost the LISTEN connection; reconnecting");
             }
             if began.elapsed() > RECONNECT.1 {
                 wait = RECONNECT.0;

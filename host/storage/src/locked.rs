@@ -8,7 +8,6 @@
 use std::ops::Deref;
 
 use anyhow::{Result, ensure};
-use base::tenant::Tenant;
 
 use crate::connection::Connection;
 
@@ -56,14 +55,9 @@ impl<'l, T> Locked<'l, T> {
         Locked { row, lock }
     }
 
-    /// Whose row it is.
-    pub(super) fn tenant(&self) -> &'l Tenant {
-        &self.lock.tenant
-    }
-
-    /// The row that a write has put in the place of this one.
-    pub(super) fn replaced(self, row: T) -> Self {
-        Locked { row, lock: self.lock }
+    /// The lock under which it was read.
+    pub(super) fn lock(&self) -> &'l ConnectionLock {
+        self.lock
     }
 
     /// The row alone, which can be read and not be written any more.

@@ -2,13 +2,14 @@
 
 use anyhow::{Context, Result};
 
-use crate::sql::{Chunk, On, Query, Reader, Row, query};
+use crate::sql::{Chunk, On, Query, Reader, Row, Value, query};
 
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::dialect::one_of;
+use crate::dialect::{insert_rows, one_of};
 use crate::json_text;
+use crate::statement_rows::{self, RowValues};
 use crate::transaction::{self, LockRank};
 
 /// One line of the log.
@@ -49,15 +50,6 @@ pub struct FeedLine<'r> {
     pub etag: Option<&'r str>,
     /// The resource as it was then, as the API prints it.
     pub resource: Option<&'r str>,
-}
-
-impl FeedLine<'_> {
-    /// The bytes of the row, numbers as PostgreSQL sends them.
-    fn bytes(&self) -> usize {
-        let (etag, resource) = (self.etag.unwrap_or_default(), self.resource.unwrap_or_default());
-        let texts = [self.change_type, self.resource_type, self.resource_id, etag, resource];
-        texts.iter().fold(2 * size_of::<i64>(), |bytes, text| bytes + text.len())
-    }
 }
 
 /// A line as far as it says who is to be told of it.
@@ -137,30 +129,42 @@ pub async fn last_of(
     Ok(last)
 }
 
-pub async fn insert(tx: &mut Tx, tenant: &Tenant, entry: &Entry) -> Result<()> {
-    let sql = "insert into log (application_id, sequence, id, organization_id, connection_id, account_ids, type, change_type, \
-               resource_type, resource_id, parent_id, changed_fields, etag, origin, resource, at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)";
-    let account_ids = entry.account_ids.as_ref().map(json_text);
-    query(sql)
-        .bind(&tenant.application_id)
-        .bind(entry.sequence)
-        .bind(&entry.id)
-        .bind(&tenant.organization_id)
-        .bind(&entry.connection_id)
-        .bind(&account_ids)
-        .bind(&entry.entry_type)
-        .bind(&entry.change_type)
-        .bind(&entry.resource_type)
-        .bind(&entry.resource_id)
-        .bind(&entry.parent_id)
-        .bind(&entry.changed_fields)
-        .bind(&entry.etag)
-        .bind(&entry.origin)
-        .bind(&entry.resource)
-        .bind(entry.at)
-        .execute(&mut *tx)
-        .await?;
+/// Writes lines whose numbers were taken before.
+pub async fn insert(tx: &mut Tx, tenant: &Tenant, entries: &[Entry]) -> Result<()> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let sql = insert_rows!(
+        tx,
+        "log",
+        [
+            application_id "$1" "text", sequence "$2" "bigint", id "$3" "text", organization_id "$4" "text",
+            connection_id "$5" "text", account_ids "$6" "text", type "$7" "text", change_type "$8" "text",
+            resource_type "$9" "text", resource_id "$10" "text", parent_id "$11" "text", changed_fields "$12" "text",
+            etag "$13" "text", origin "$14" "text", resource "$15" "text", at "$16" "bigint",
+        ],
+        ""
+    );
+    let rows = entries.iter().map(|entry| {
+        RowValues::new()
+            .bind(&tenant.application_id)
+            .bind(entry.sequence)
+            .bind(&entry.id)
+            .bind(&tenant.organization_id)
+            .bind(&entry.connection_id)
+            .bind(entry.account_ids.as_ref().map_or(Value::Text(None), |ids| json_text(ids).into()))
+            .bind(&entry.entry_type)
+            .bind(&entry.change_type)
+            .bind(&entry.resource_type)
+            .bind(&entry.resource_id)
+            .bind(&entry.parent_id)
+            .bind(&entry.changed_fields)
+            .bind(&entry.etag)
+            .bind(&entry.origin)
+            .bind(&entry.resource)
+            .bind(entry.at)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     transaction::log_grew(&tenant.application_id);
     Ok(())
 }
@@ -249,11 +253,7 @@ async fn feed_chunk<T>(
     limit: i64,
     mut read: impl FnMut(FeedLine<'_>) -> T,
 ) -> Result<Chunk<T>> {
-    let measured = |row: &Row<'_>| {
-        let line = feed_line(row)?;
-        Ok((line.bytes(), read(line)))
-    };
-    statement.fetch_measured_chunk(reader, limit, measured).await
+    statement.fetch_chunk(reader, limit, |row| Ok(read(feed_line(row)?))).await
 }
 
 /// What `read` makes of the lines about the items of one collection after `sequence`, oldest first, as many as a chunk holds. It may see the

@@ -2,13 +2,17 @@
 //! one of our two drivers each.
 
 use anyhow::{Context, Result, bail};
+use base::clock::Entropy;
 use sha2::{Digest, Sha256};
 
 use crate::db::{Db, Options};
 use crate::dialect::Dialect;
+use crate::installation;
 use crate::sql::{On, Tx, query};
 
 const TABLE: &str = "schema_migrations";
+/// Random bytes of the row that finds out whether a database can be written again: eight pages of SQLite as hex.
+const PROBE_BYTES: usize = 16 << 10;
 const CREATE_TABLE: &str = "create table if not exists schema_migrations (version bigint primary key, name text not null, checksum text not null)";
 
 /// The text of a migration.
@@ -117,6 +121,20 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
     (84, "pending accounts", Sql::Both(include_str!("../../../migrations/0084_pending_accounts.sql"))),
     (85, "booking addresses", Sql::Both(include_str!("../../../migrations/0085_booking_addresses.sql"))),
     (86, "returned contents", Sql::Both(include_str!("../../../migrations/0086_returned_contents.sql"))),
+    (87, "doubted scans", Sql::Both(include_str!("../../../migrations/0087_doubted_scans.sql"))),
+    (88, "booking clocks", Sql::Both(include_str!("../../../migrations/0088_booking_clocks.sql"))),
+    (89, "booking decisions", Sql::Both(include_str!("../../../migrations/0089_booking_decisions.sql"))),
+    (90, "series names", Sql::Both(include_str!("../../../migrations/0090_series_names.sql"))),
+    (
+        91,
+        "registrations of a provider",
+        Sql::Both(include_str!("../../../migrations/0091_registrations_of_provider.sql")),
+    ),
+    (
+        92,
+        "connection throttles",
+        Sql::Both(include_str!("../../../migrations/0092_connection_throttles.sql")),
+    ),
 ];
 
 impl Db {
@@ -132,6 +150,35 @@ impl Db {
     pub async fn check(&self) -> Result<()> {
         check(self).await
     }
+
+    /// The same, and that it can be written where the last write failed because it could not.
+    pub async fn check_usable(&self) -> Result<()> {
+        check(self).await?;
+        if !self.is_unwritable() {
+            return Ok(());
+        }
+        // Compressed or not, it differs from the last one and needs pages of its own.
+        let value = hex::encode(Entropy::system().bytes::<PROBE_BYTES>());
+        self.write(move |tx| Box::pin(async move { installation::write_probe(tx, &value).await })).await
+    }
+}
+
+/// The version of the schema that this program brings databases to.
+pub fn latest() -> i64 {
+    MIGRATIONS.iter().map(|migration| migration.0).max().unwrap_or(0)
+}
+
+/// The version of the database's schema; 0 where it has none.
+pub async fn version(db: &Db) -> Result<i64> {
+    let applied = applied_in(db).await?;
+    Ok(applied.into_iter().map(|(version, _)| version).max().unwrap_or(0))
+}
+
+/// The migrations that a database has, which may have no schema at all.
+async fn applied_in(db: &Db) -> Result<Vec<(i64, String)>> {
+    let tables: i64 =
+        query(db.dialect().count_tables()).bind(TABLE).fetch_one(db.reader(), |row| row.get("n")).await?;
+    if tables == 0 { Ok(Vec::new()) } else { applied(db.reader()).await }
 }
 
 /// Brings the schema up to date, all of it in one transaction. Several processes may start at once: one applies, the others
@@ -191,9 +238,7 @@ fn checksum(sql: &str) -> String {
 /// Versions that this program knows and the database has not; empty when it is up to date.
 /// Fails when the database is newer than the program.
 pub async fn pending(db: &Db) -> Result<Vec<i64>> {
-    let tables: i64 =
-        query(db.dialect().count_tables()).bind(TABLE).fetch_one(db.reader(), |row| row.get("n")).await?;
-    let applied = if tables == 0 { Vec::new() } else { applied(db.reader()).await? };
+    let applied = applied_in(db).await?;
     Ok(missing(&applied, db.dialect())?.into_iter().map(|m| m.0).collect())
 }
 

@@ -24,7 +24,8 @@ pub struct OAuthClient {
     pub client_auth: Option<String>,
     /// Values of the settings that the operator gives, by name.
     pub settings: Map<String, Value>,
-    /// URLs that replace the manifest's: `issuer`, `authorizeUrl`, `tokenUrl`, `revokeUrl`, `userinfoUrl`, `callbackUrl`.
+    /// URLs that replace the manifest's: `issuer`, `authorizeUrl`, `tokenUrl`, `revokeUrl`, `userinfoUrl`, `callbackUrl`; and `origins`, an
+    /// object of servers by the origin that each replaces.
     pub endpoints: Map<String, Value>,
     /// Our scope to an array of the provider's scopes, in place of the manifest's.
     pub scopes: Map<String, Value>,
@@ -121,6 +122,19 @@ pub async fn list(on: impl Into<On<'_>>, application_id: &str) -> Result<Vec<OAu
         .bind(application_id)
         .fetch_all(on, oauth_client)
         .await
+}
+
+/// Values that operators gave under this name with registrations of a provider, disabled ones too: ids of applications, each with its value.
+pub async fn settings_named(
+    on: impl Into<On<'_>>,
+    provider: &str,
+    name: &str,
+) -> Result<Vec<(String, Value)>> {
+    let settings = |row: &Row<'_>| Ok((row.get::<String>("application_id")?, json(row, "settings")?));
+    let sql =
+        "select application_id, settings from oauth_clients where provider = $1 order by application_id";
+    let all: Vec<(String, Map<String, Value>)> = query(sql).bind(provider).fetch_all(on, settings).await?;
+    Ok(all.into_iter().filter_map(|(id, mut settings)| Some((id, settings.remove(name)?))).collect())
 }
 
 /// Removes the application's registration of this provider; false when there is none.

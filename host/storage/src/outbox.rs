@@ -1,11 +1,15 @@
 //! Messages on their way out. Tables: `migrations/0013_outbox.sql` and `0051_sending.sql`. A message that is due has a job, whose turn names
 //! its fence in each step; a step that changes no row says that the message is no longer that turn's.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::one_of;
 use crate::jobs::Fence;
+use crate::json_text;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Reader, Row, query};
 use crate::transaction::LockRank;
@@ -161,6 +165,26 @@ pub async fn by_message_id(
         .bind(internet_message_id)
         .fetch_optional(on, outgoing)
         .await
+}
+
+/// The ids of messages that were sent, by their Message-IDs; of two with one the first, as in `by_message_id`.
+pub async fn by_message_ids(
+    on: impl Into<On<'_>>,
+    connection_id: &str,
+    internet_message_ids: &[&str],
+) -> Result<HashMap<String, String>> {
+    let on = on.into();
+    let sql = one_of!(
+        on,
+        "select id, internet_message_id from outbox where connection_id = $1 and internet_message_id",
+        "$2",
+        " order by id desc"
+    );
+    let statement = query(sql).bind(connection_id).bind(json_text(internet_message_ids));
+    let found = statement
+        .fetch_all(on, |row| Ok((row.get::<String>("internet_message_id")?, row.get::<String>("id")?)))
+        .await?;
+    Ok(found.into_iter().collect())
 }
 
 /// The pieces of a message, in order.

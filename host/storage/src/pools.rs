@@ -7,23 +7,24 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Error, Result};
 use compute::named_semaphores::Shares;
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions, PgRow};
 use sqlx::{PgPool, Postgres, Transaction};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Instant, sleep_until, timeout_at};
 
+use crate::availability::Availability;
+use crate::error::{Outage, OutageKind};
 use crate::lane::{Lane, LaneKind};
 use crate::postgres;
-use crate::statement::{Query, no_connection};
+use crate::reachability::Reachability;
+use crate::statement::{Chunk, Query, no_connection};
 
 /// How long a job waits for a connection, ms: nobody waits for the job.
 const JOBS_ACQUIRE_MS: u64 = 30_000;
 /// How long each step of a renewal of the lease may take, ms: the lease is valid for longer.
 const LEASE_STEP_MS: u64 = 4_000;
-/// How long a transaction may do nothing, ms: the server then ends its connection. The host does not wait for anything outside of the
-/// database in a transaction.
-const IDLE_IN_TRANSACTION_MS: u64 = 30_000;
 /// What is read often is in memory, and disks have no heads: a page found by an index costs little more than the next one. With the server's
 /// default (4, of 1998) it reads whole tables where it need not.
 const RANDOM_PAGE_COST: &str = "1.1";
@@ -50,11 +51,23 @@ pub struct PoolLimits {
     /// How long a statement may take, the wait for locks included, ms; then its transaction is rolled back. Migrations take as long as they
     /// take.
     pub statement_ms: u64,
+    /// How long a transaction may do nothing, ms; then the server ends its connection, and others have its locks. The host waits for nothing
+    /// outside of the database in a transaction, so that only one that is paused or cut off takes so long. Behind a pooler that drops the
+    /// options of a connection, the role of the database needs this setting.
+    pub idle_ms: u64,
 }
 
 impl Default for PoolLimits {
     fn default() -> Self {
-        PoolLimits { reads: 12, writes: 12, jobs: 8, acquire_ms: 5_000, lock_ms: 5_000, statement_ms: 15_000 }
+        PoolLimits {
+            reads: 12,
+            writes: 12,
+            jobs: 8,
+            acquire_ms: 5_000,
+            lock_ms: 5_000,
+            statement_ms: 15_000,
+            idle_ms: 5_000,
+        }
     }
 }
 
@@ -80,28 +93,40 @@ struct All {
     writes: Pool,
     jobs: Pool,
     lease: Pool,
+    reachability: Reachability,
+    availability: Availability,
 }
 
 /// A permit of the application's share; none where there is no application.
 type Share = Option<OwnedSemaphorePermit>;
 
 impl Pools {
-    /// Opens the pools. The first connection is made at once, so that a wrong address fails here; the others when they are needed.
-    pub async fn open(url: &str, limits: &PoolLimits) -> Result<Pools> {
-        let to = PgConnectOptions::from_str(url)?.options([("random_page_cost", RANDOM_PAGE_COST)]);
+    /// Opens the pools. The first connection is made at once, and for so long again and again, so that a wrong address fails here; the
+    /// others when they are needed. The error names the server.
+    pub async fn open(url: &str, limits: &PoolLimits, within: Duration) -> Result<Pools> {
+        let to = PgConnectOptions::from_str(url);
+        let to = to
+            .context("it is no URL: percent-encode the characters # / ? @ of its password")?
+            .options([("random_page_cost", RANDOM_PAGE_COST)]);
         let work = [
             ("statement_timeout", limits.statement_ms),
             ("lock_timeout", limits.lock_ms),
-            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MS),
+            ("idle_in_transaction_session_timeout", limits.idle_ms),
         ];
         let lease = [
             ("statement_timeout", LEASE_STEP_MS),
             ("lock_timeout", LEASE_STEP_MS),
-            ("idle_in_transaction_session_timeout", IDLE_IN_TRANSACTION_MS),
+            ("idle_in_transaction_session_timeout", limits.idle_ms),
         ];
         let (to, lease) = (to.clone().options(work), to.options(lease));
+        let availability = Availability::new(server_name(&to));
+        let reachability = Reachability::new(to.clone(), availability.clone());
+        let crowded = reachability.ensure(within).await?;
         let first = sized(limits.reads, limits.acquire_ms).min_connections(1).connect_with(to.clone());
-        let reads = first.await?;
+        let reads = first.await.with_context(|| match crowded {
+            Some(cause) => format!("{} takes no more connections: {cause}", availability.database()),
+            None => format!("{} cannot be used", availability.database()),
+        })?;
         let writes = sized(limits.writes, limits.acquire_ms).connect_lazy_with(to.clone());
         let jobs = sized(limits.jobs, JOBS_ACQUIRE_MS).connect_lazy_with(to);
         let lease = sized(1, LEASE_STEP_MS).connect_lazy_with(lease);
@@ -110,19 +135,23 @@ impl Pools {
             writes: Pool::new("writes", writes, SHARE_OF_WRITES),
             jobs: Pool::new("jobs", jobs, SHARE_OF_REST),
             lease: Pool::new("lease", lease, 1),
+            reachability,
+            availability,
         })))
     }
 
-    /// Every row of a query that changes nothing.
-    pub async fn rows(&self, query: Query<'_>) -> Result<Vec<PgRow>> {
+    /// The rows of a query that changes nothing: every row, or those up to the query's bytes.
+    pub async fn rows(&self, query: Query<'_>) -> Result<Chunk<PgRow>> {
         let lane = Lane::current();
         let pool = match lane.kind() {
             LaneKind::Requests => &self.0.reads,
             LaneKind::Jobs => &self.0.jobs,
             LaneKind::Lease => &self.0.lease,
         };
-        let (_share, mut connection) = pool.take(&lane, pool.pool.acquire()).await?;
-        postgres::rows(&mut *connection, query).await
+        let (_share, mut connection) = self.take(pool, &lane, move || pool.pool.acquire()).await?;
+        let found = postgres::rows(&mut *connection, query).await;
+        self.note_error(found.as_ref().err());
+        found
     }
 
     /// Begins a transaction. The share is to be kept as long as the transaction.
@@ -133,7 +162,60 @@ impl Pools {
             LaneKind::Jobs => &self.0.jobs,
             LaneKind::Lease => &self.0.lease,
         };
-        pool.take(&lane, pool.pool.begin()).await
+        self.take(pool, &lane, move || pool.pool.begin()).await
+    }
+
+    /// Whether the database can be used.
+    pub(crate) fn availability(&self) -> &Availability {
+        &self.0.availability
+    }
+
+    /// Notes that something failed of this.
+    pub(crate) fn note(&self, outage: &Outage) {
+        match outage.kind {
+            // One connection that was lost is not the server.
+            OutageKind::Unreachable => self.0.reachability.suspect(),
+            OutageKind::ReadOnly | OutageKind::Full => self.0.availability.note(outage),
+        }
+    }
+
+    fn note_error(&self, e: Option<&Error>) {
+        if let Some(outage) = e.and_then(Outage::from_error) {
+            self.note(outage);
+        }
+    }
+
+    /// Waits for the share of the lane's application, and then for `begin`, which takes a connection of this pool: an application that
+    /// waits for its own share stands in nobody's way. While the server cannot be reached requests fail at once, and other work waits.
+    async fn take<T, F>(&self, pool: &Pool, lane: &Lane, begin: impl Fn() -> F) -> Result<(Share, T)>
+    where
+        F: Future<Output = sqlx::Result<T>>,
+    {
+        let _waits = Counted::new(&pool.waiting);
+        let (deadline, server) = (Instant::now() + pool.acquire_timeout(), &self.0.reachability);
+        let share = timeout_at(deadline, lane.share(&pool.shares)).await;
+        let no_connection = || no_connection(pool.lane, self.0.availability.is_crowded());
+        let share = share.map_err(|_| no_connection())?;
+        loop {
+            if let Some(outage) = server.outage() {
+                let may_wait = lane.kind() != LaneKind::Requests;
+                if !may_wait || timeout_at(deadline, server.until_back()).await.is_err() {
+                    return Err(outage.into_error());
+                }
+            }
+            let taken = tokio::select! {
+                biased;
+                taken = begin() => taken,
+                () = server.until_gone() => continue,
+                () = sleep_until(deadline) => return Err(no_connection()),
+            };
+            let taken = match taken {
+                Err(sqlx::Error::PoolTimedOut) => Err(no_connection()),
+                taken => taken.map_err(postgres::failed),
+            };
+            self.note_error(taken.as_ref().err());
+            return taken.map(|taken| (share, taken));
+        }
     }
 
     /// How the pools are used at this moment.
@@ -150,6 +232,14 @@ impl Pools {
 
     fn all(&self) -> [&Pool; 4] {
         [&self.0.reads, &self.0.writes, &self.0.jobs, &self.0.lease]
+    }
+}
+
+/// The server's name in messages, without user and password: `PostgreSQL at db.internal:5432`.
+fn server_name(to: &PgConnectOptions) -> String {
+    match to.get_socket() {
+        Some(socket) => format!("PostgreSQL at {}", socket.display()),
+        None => format!("PostgreSQL at {}:{}", to.get_host(), to.get_port()),
     }
 }
 
@@ -174,18 +264,9 @@ impl Pool {
         Pool { lane, pool, shares, waiting: AtomicUsize::new(0) }
     }
 
-    /// Waits for the share of the lane's application, and then for `taken`, which takes a connection of this pool: an application that
-    /// waits for its own share stands in nobody's way.
-    async fn take<T>(&self, lane: &Lane, taken: impl Future<Output = sqlx::Result<T>>) -> Result<(Share, T)> {
-        let _waits = Counted::new(&self.waiting);
-        let both = async {
-            let share = lane.share(&self.shares).await;
-            taken.await.map(|taken| (share, taken))
-        };
-        match tokio::time::timeout(self.pool.options().get_acquire_timeout(), both).await {
-            Ok(Err(sqlx::Error::PoolTimedOut)) | Err(_) => Err(no_connection(self.lane)),
-            Ok(both) => both.map_err(postgres::failed),
-        }
+    /// How long work waits for a connection.
+    fn acquire_timeout(&self) -> Duration {
+        self.pool.options().get_acquire_timeout()
     }
 
     fn usage(&self) -> PoolUsage {

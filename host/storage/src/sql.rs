@@ -4,24 +4,18 @@
 use anyhow::{Context, Result};
 
 use crate::dialect::Dialect;
+use crate::lane;
 use crate::pools::Pools;
 use crate::postgres;
 use crate::sqlite;
+use crate::sqlite_files;
 use crate::transaction::{self, LockRank};
 
-pub use crate::statement::{Column, Columns, Query, Row, Value, query};
+pub use crate::statement::{Chunk, Column, Columns, Query, Row, Value, query};
 
 /// Bytes after which a read of resources ends, whatever number of rows it may have: what a page shows is not more, and what a read holds
 /// is this and one row.
 pub const CHUNK_BYTES: usize = 4 << 20;
-
-/// The first rows of an answer that ends by their number or by their bytes.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Chunk<T> {
-    pub rows: Vec<T>,
-    /// Whether nothing comes after them. Where the last row of all ended the read by its bytes it is false, and the next read has no rows.
-    pub is_last: bool,
-}
 
 /// Where queries that change nothing run. Cheap to clone.
 #[derive(Clone)]
@@ -89,7 +83,7 @@ impl Tx {
     /// Runs statements without parameters.
     pub async fn batch(&mut self, sql: &'static str) -> Result<()> {
         match self {
-            Tx::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Tx::Sqlite(connection) => connection.execute_batch(sql).map_err(sqlite_files::failed),
             Tx::Postgres(tx) => postgres::batch(&mut **tx, sql).await,
         }
     }
@@ -150,6 +144,21 @@ pub fn is_of_the_data(e: &anyhow::Error) -> bool {
     })
 }
 
+/// Counts a statement for the work that runs now: for the lane that began the write transaction, else for the caller's.
+fn count(rows: u64) {
+    if !transaction::with_counts(|counts| counts.add(rows)) {
+        lane::with_counts(|counts| counts.add(rows));
+    }
+}
+
+/// Counts a statement that changed so many rows.
+pub(crate) fn note_changed(rows: u64) {
+    count(rows);
+    if rows > 0 {
+        transaction::changed_rows();
+    }
+}
+
 impl<'q> Query<'q> {
     /// Every row, each through `read`, which may see the first rows twice.
     pub async fn fetch_all<T>(
@@ -157,48 +166,48 @@ impl<'q> Query<'q> {
         on: impl Into<On<'_>>,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Vec<T>> {
-        match on.into() {
-            On::Reader(Reader::Sqlite(readers)) => readers.rows(&self, &mut read).await,
-            On::Tx(Tx::Sqlite(connection)) => sqlite::rows(connection, &self, &mut read),
+        Ok(self.fetch(on.into(), &mut read).await?.rows)
+    }
+
+    /// The rows up to the query's bytes, each through `read`, which may see the first rows twice.
+    async fn fetch<T>(self, on: On<'_>, read: &mut impl FnMut(&Row<'_>) -> Result<T>) -> Result<Chunk<T>> {
+        let found = match on {
+            On::Reader(Reader::Sqlite(readers)) => readers.rows(&self, read).await,
+            On::Tx(Tx::Sqlite(connection)) => sqlite::rows(connection, &self, read),
             // Boxed: what waits for a server is large, and every future that asks a question would be as large.
-            On::Reader(Reader::Postgres(pools)) => {
-                postgres::read(&Box::pin(pools.rows(self)).await?, &mut read)
-            }
+            On::Reader(Reader::Postgres(pools)) => postgres::read(&Box::pin(pools.rows(self)).await?, read),
             On::Tx(Tx::Postgres(tx)) => {
-                postgres::read(&Box::pin(postgres::rows(&mut **tx, self)).await?, &mut read)
+                postgres::read(&Box::pin(postgres::rows(&mut **tx, self)).await?, read)
             }
-        }
+        };
+        count(found.as_ref().map_or(0, |chunk| chunk.rows.len()) as u64);
+        found
     }
 
     /// The rows of a statement with this limit, as many as have `CHUNK_BYTES` together, and at least one; each through `read`, which may see
     /// the first rows twice.
     pub async fn fetch_chunk<T>(
-        self,
+        mut self,
         on: impl Into<On<'_>>,
         limit: i64,
         mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Chunk<T>> {
-        self.fetch_measured_chunk(on, limit, |row| Ok((row.bytes(), read(row)?))).await
+        self.max_bytes = CHUNK_BYTES;
+        let found = self.fetch(on.into(), &mut read).await?;
+        // So many rows are all that the statement gives, whatever comes after them.
+        let is_last = found.is_last && (found.rows.len() as i64) < limit;
+        Ok(Chunk { is_last, ..found })
     }
 
-    /// The same where `read` also says how many bytes a row has, which it knows of a row whose columns it reads all. To say more is no
-    /// error, to say less is one: a chunk that its bytes ended would then be taken for the last.
-    pub(crate) async fn fetch_measured_chunk<T>(
+    /// The rows, up to those that have so many bytes together; each through `read`, which may see the first rows twice.
+    pub async fn fetch_within<T>(
         mut self,
         on: impl Into<On<'_>>,
-        limit: i64,
-        mut read: impl FnMut(&Row<'_>) -> Result<(usize, T)>,
+        bytes: usize,
+        mut read: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<Chunk<T>> {
-        self.max_bytes = CHUNK_BYTES;
-        let measured = |row: &Row<'_>| {
-            let (bytes, found) = read(row)?;
-            debug_assert!(bytes >= row.bytes(), "a row of {} bytes was measured as {bytes}", row.bytes());
-            Ok((bytes, found))
-        };
-        let counted = self.fetch_all(on, measured).await?;
-        let bytes = counted.iter().fold(0_usize, |sum, (bytes, _)| sum.saturating_add(*bytes));
-        let is_last = bytes < CHUNK_BYTES && (counted.len() as i64) < limit;
-        Ok(Chunk { rows: counted.into_iter().map(|(_, row)| row).collect(), is_last })
+        self.max_bytes = bytes;
+        self.fetch(on.into(), &mut read).await
     }
 
     /// The first row, if there is one.
@@ -223,9 +232,11 @@ impl<'q> Query<'q> {
 
     /// Runs it; how many rows it changed.
     pub async fn execute(self, tx: &mut Tx) -> Result<u64> {
-        match tx {
+        let changed = match tx {
             Tx::Sqlite(connection) => sqlite::execute(connection, &self),
             Tx::Postgres(tx) => Box::pin(postgres::execute(&mut **tx, self)).await,
-        }
+        };
+        note_changed(*changed.as_ref().unwrap_or(&0));
+        changed
     }
 }

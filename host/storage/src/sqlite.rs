@@ -6,23 +6,14 @@ use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use anyhow::{Context, Result};
-use rusqlite::config::DbConfig;
-use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection};
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 
-use crate::statement::{Places, Query, Row, Value, too_long};
-
-/// Prepared statements that a connection keeps: more than the program has.
-const STATEMENTS: usize = 256;
-
-/// WAL lets readers go on beside the writer; FULL makes a commit survive a power cut; the timeout is for the moments in which
-/// another process (a `switchboard keys` command) writes. The log is worked into the file every 16 MiB, the most that one table of
-/// its index covers: a page that many commits changed is then written there once.
-const PRAGMAS: &str = "pragma journal_mode = wal; pragma synchronous = full; pragma busy_timeout = 10000; \
-                       pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -8000; \
-                       pragma wal_autocheckpoint = 4000;";
+use crate::availability::Availability;
+use crate::error::Outage;
+use crate::sqlite_files::{failed, open, open_read_only};
+use crate::statement::{Chunk, Places, Query, Row, Value, too_long};
 
 /// Steps of SQLite's virtual machine between two looks at how many a read has left. Some dozens of steps make a row.
 const LOOK_EVERY: i32 = 1_000;
@@ -53,17 +44,6 @@ impl Patience {
     }
 }
 
-/// Opens the database, and makes the file if there is none.
-pub fn open(file: &Path) -> Result<Connection> {
-    let connection = Connection::open(file)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // One plan per statement: without this, a bound time that differs from the last makes SQLite plan the query anew, which costs
-    // more than running it.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    connection.execute_batch(PRAGMAS)?;
-    Ok(connection)
-}
-
 /// Connections that read. As many are in use as threads read at one moment; `keep` of them stay open between reads.
 #[derive(Clone)]
 pub struct Readers {
@@ -74,6 +54,8 @@ pub struct Readers {
 
 struct Shared {
     file: PathBuf,
+    is_read_only: bool,
+    availability: Availability,
     keep: usize,
     /// Twice the writer's commits, and one more while one is under way.
     turns: AtomicU64,
@@ -92,13 +74,13 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// Every row of an answer, each through `read`.
+    /// Every row of an answer, or those up to the query's bytes, each through `read`.
     pub fn rows<T>(
         &self,
         query: &Query<'_>,
         patience: Patience,
         read: &mut impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<Vec<T>> {
+    ) -> Result<Chunk<T>> {
         self.left.store(patience.looks(), Ordering::Relaxed);
         rows(&self.connection, query, read)
     }
@@ -114,11 +96,27 @@ struct Held {
 impl Readers {
     /// Opens the first, so that a database that cannot be read is told at once.
     pub fn open(file: &Path, keep: usize) -> Result<Readers> {
+        Readers::open_with(file, keep, false)
+    }
+
+    /// The same for a database that nobody writes, or another process. Changes no file.
+    pub fn open_read_only(file: &Path, keep: usize) -> Result<Readers> {
+        Readers::open_with(file, keep, true)
+    }
+
+    fn open_with(file: &Path, keep: usize, is_read_only: bool) -> Result<Readers> {
         let (turns, idle, long) = (AtomicU64::default(), Mutex::default(), Semaphore::new(LONG_READS));
         let held = (0..keep.max(1)).map(|_| Mutex::default()).collect();
-        let shared = Arc::new(Shared { file: file.to_owned(), keep, turns, idle, long, held });
+        let availability = Availability::new(format!("the database {}", file.display()));
+        let file = file.to_owned();
+        let shared = Arc::new(Shared { file, is_read_only, availability, keep, turns, idle, long, held });
         shared.give_back(shared.connect()?);
         Ok(Readers { shared, hold: false })
+    }
+
+    /// Whether the database can be used, for whoever writes it too.
+    pub(crate) fn availability(&self) -> &Availability {
+        &self.shared.availability
     }
 
     /// The same for what only this process writes. To begin and to end a read transaction takes file locks that cost more than
@@ -127,13 +125,26 @@ impl Readers {
         Readers { shared: self.shared.clone(), hold: true }
     }
 
-    /// The rows of an answer. What cannot be had at once is begun anew where it keeps no other work from running; then `read` sees its first
-    /// rows again. Fails with a refusal when it takes too long there too.
+    /// The rows of an answer, up to the query's bytes. What cannot be had at once is begun anew where it keeps no other work from running;
+    /// then `read` sees its first rows again. Fails with a refusal when it takes too long there too.
     pub async fn rows<T>(
         &self,
         query: &Query<'_>,
         read: &mut impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<Vec<T>> {
+    ) -> Result<Chunk<T>> {
+        let found = self.rows_at_last(query, read).await;
+        if let Some(outage) = found.as_ref().err().and_then(Outage::from_error) {
+            self.shared.availability.note(outage);
+        }
+        found
+    }
+
+    /// The rows, read on this thread or where that keeps no other work from running.
+    async fn rows_at_last<T>(
+        &self,
+        query: &Query<'_>,
+        read: &mut impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Chunk<T>> {
         if !query.is_endless {
             let found = self.with(|c| c.rows(query, Patience::AtOnce, read));
             match found {
@@ -194,7 +205,10 @@ impl Shared {
     }
 
     fn connect(&self) -> Result<Reading> {
-        let mut connection = open(&self.file)?;
+        let mut connection = match self.is_read_only {
+            true => open_read_only(&self.file)?,
+            false => open(&self.file)?,
+        };
         connection.execute_batch("pragma query_only = on")?;
         let left = Arc::new(AtomicI64::new(i64::MAX));
         let looked = left.clone();
@@ -205,7 +219,9 @@ impl Shared {
 
     fn take(&self) -> Result<Reading> {
         let idle = self.idle.lock().ok().and_then(|mut idle| idle.pop());
-        idle.map_or_else(|| self.connect(), Ok).context("cannot open the database for reading")
+        let opened = idle.map_or_else(|| self.connect(), Ok);
+        let opened = opened.map_err(|e| e.downcast::<rusqlite::Error>().map_or_else(|e| e, failed));
+        opened.context("cannot open the database for reading")
     }
 
     fn give_back(&self, connection: Reading) {
@@ -234,7 +250,7 @@ impl Shared {
                 }
                 let connection = self.take()?;
                 connection.left.store(AT_MOST, Ordering::Relaxed);
-                connection.connection.execute_batch("begin")?;
+                connection.connection.execute_batch("begin").map_err(failed)?;
                 Held { commits, connection }
             }
         };
@@ -297,64 +313,86 @@ fn aside<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Every row of an answer, each through `read`.
+/// Every row of an answer, or those up to the query's bytes, each through `read`.
 pub fn rows<T>(
     connection: &Connection,
     query: &Query<'_>,
     read: &mut impl FnMut(&Row<'_>) -> Result<T>,
-) -> Result<Vec<T>> {
+) -> Result<Chunk<T>> {
     let mut statement = prepare(connection, query)?;
     let mut rows = statement.raw_query();
     let mut found = Vec::new();
-    let mut bytes = 0_usize;
+    let (mut bytes, mut is_last) = (0_usize, true);
     let places = Places::default();
-    while let Some(row) = rows.next()? {
+    while let Some(row) = rows.next().map_err(failed)? {
         places.next_row();
         let row = Row::Sqlite(row, &places);
         found.push(read(&row)?);
         if query.max_bytes < usize::MAX {
             bytes = bytes.saturating_add(row.bytes());
             if bytes >= query.max_bytes {
+                is_last = false;
                 break;
             }
         }
     }
     drop(rows);
     #[cfg(test)]
-    crate::tests::recorder::note(connection, query, &statement, found.len());
-    Ok(found)
+    crate::tests::recorder::note(connection, query.sql, &query.values, &statement, found.len());
+    Ok(Chunk { rows: found, is_last })
 }
 
 /// How many rows it changed.
 pub fn execute(connection: &Connection, query: &Query<'_>) -> Result<u64> {
-    let mut statement = prepare(connection, query)?;
-    let changed = statement.raw_execute()?;
-    #[cfg(test)]
-    crate::tests::recorder::note(connection, query, &statement, changed);
-    Ok(changed as u64)
+    execute_rows(connection, query.sql, [&query.values])
+}
+
+/// How many rows it changed, run once with the values of each row.
+pub fn execute_rows<'q>(
+    connection: &Connection,
+    sql: &'static str,
+    rows: impl IntoIterator<Item = &'q Vec<Value<'q>>>,
+) -> Result<u64> {
+    let mut statement = prepare_text(connection, sql)?;
+    let numbers = numbers(&statement, sql)?;
+    let mut changed = 0;
+    for values in rows {
+        bind(&mut statement, &numbers, values)?;
+        let of_row = statement.raw_execute().map_err(failed)?;
+        #[cfg(test)]
+        crate::tests::recorder::note(connection, sql, values, &statement, of_row);
+        changed += of_row as u64;
+    }
+    Ok(changed)
 }
 
 fn prepare<'c>(connection: &'c Connection, query: &Query<'_>) -> Result<CachedStatement<'c>> {
-    let mut statement =
-        connection.prepare_cached(query.sql).with_context(|| format!("cannot prepare {}", query.sql))?;
-    for at in 1..=statement.parameter_count() {
-        // To SQLite `$3` is a name, numbered in the order of appearance.
-        let number = statement.parameter_name(at).and_then(|name| name.get(1..)?.parse::<usize>().ok());
-        let value = number.and_then(|n| query.values.get(n.checked_sub(1)?));
-        let value = value.with_context(|| format!("parameter {at} has no value in {}", query.sql))?;
-        statement.raw_bind_parameter(at, value)?;
-    }
+    let mut statement = prepare_text(connection, query.sql)?;
+    let numbers = numbers(&statement, query.sql)?;
+    bind(&mut statement, &numbers, &query.values)?;
     Ok(statement)
 }
 
-impl ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self {
-            Value::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
-            Value::Integer(Some(number)) => ValueRef::Integer(*number),
-            Value::Text(None) | Value::Integer(None) => ValueRef::Null,
-        }))
+fn prepare_text<'c>(connection: &'c Connection, sql: &'static str) -> Result<CachedStatement<'c>> {
+    connection.prepare_cached(sql).map_err(failed).with_context(|| format!("cannot prepare {sql}"))
+}
+
+/// The number of the value of each parameter: to SQLite `$3` is a name, and parameters are numbered in the order of appearance.
+fn numbers(statement: &CachedStatement<'_>, sql: &str) -> Result<Vec<usize>> {
+    let number = |at| {
+        let name = statement.parameter_name(at).and_then(|name| name.get(1..)?.parse::<usize>().ok());
+        name.and_then(|number| number.checked_sub(1))
+            .with_context(|| format!("parameter {at} has no number in {sql}"))
+    };
+    (1..=statement.parameter_count()).map(number).collect()
+}
+
+fn bind(statement: &mut CachedStatement<'_>, numbers: &[usize], values: &[Value<'_>]) -> Result<()> {
+    for (at, number) in (1..).zip(numbers) {
+        let value = values.get(*number).with_context(|| format!("parameter {at} has no value"))?;
+        statement.raw_bind_parameter(at, value)?;
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -373,7 +411,7 @@ mod tests {
             let order = asked.next().unwrap();
             order.iter().map(|name| row.get::<i64>(name)).collect::<Result<Vec<i64>>>()
         };
-        let found = rows(&connection, &query(sql), read).unwrap();
+        let found = rows(&connection, &query(sql), read).unwrap().rows;
         assert_eq!(found, [[1, 2, 3], [3, 1, 2], [1, 3, 1]]);
         let missing = rows(&connection, &query("select 1 as a"), &mut |row: &Row<'_>| row.get::<i64>("b"));
         assert!(missing.is_err());
@@ -388,7 +426,7 @@ mod tests {
             let (third, first): (Option<String>, String) = (column.next()?, column.next()?);
             Ok((third, first, column.next::<i64>()?, column.next::<String>()?))
         };
-        let found = rows(&connection, &query, &mut { row }).unwrap();
+        let found = rows(&connection, &query, &mut { row }).unwrap().rows;
         assert_eq!(found, [(None, "a".to_owned(), 7, "a".to_owned())]);
     }
 
@@ -396,11 +434,74 @@ mod tests {
     fn a_read_ends_with_the_row_that_reaches_its_bytes() {
         let connection = Connection::open_in_memory().unwrap();
         let sql = "select column1 as t from (values ('aaaa'), ('bbbb'), ('cccc'), ('dddd'))";
-        let read = |max_bytes| {
-            let query = Query { max_bytes, ..query(sql) };
-            rows(&connection, &query, &mut |row: &Row<'_>| row.get::<String>("t")).unwrap().len()
+        let read = |max_bytes, by_number| {
+            let query = Query { max_bytes, ..crate::statement::query(sql) };
+            let read = &mut |row: &Row<'_>| match by_number {
+                true => row.columns().next::<String>(),
+                false => row.get::<String>("t"),
+            };
+            let found = rows(&connection, &query, read).unwrap();
+            (found.rows.len(), found.is_last)
         };
-        assert_eq!([0, 4, 5, 12, 13, 99, usize::MAX].map(read), [1, 1, 2, 3, 4, 4, 4]);
+        for by_number in [false, true] {
+            let ended = [0, 4, 5, 12].map(|max_bytes| read(max_bytes, by_number));
+            assert_eq!(ended, [(1, false), (1, false), (2, false), (3, false)]);
+            // The row that reaches them is the last one: only another read tells.
+            assert_eq!(read(16, by_number), (4, false));
+            assert_eq!([17, 99, usize::MAX].map(|max_bytes| read(max_bytes, by_number)), [(4, true); 3]);
+        }
+    }
+
+    /// Columns that are read by number, all or some or twice, by name, or not at all.
+    #[test]
+    fn a_row_has_the_same_bytes_however_it_was_read() {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql =
+            "select 'four' as a, 12345 as b, null as c, 'ü' as d, '' as e, x'0102' as f, 'seven77' as g";
+        let bytes = "four".len() + "ü".len() + "seven77".len();
+        let measured = |look: &dyn Fn(&Row<'_>) -> Result<()>| {
+            let read = &mut |row: &Row<'_>| {
+                look(row)?;
+                Ok(row.bytes())
+            };
+            rows(&connection, &query(sql), read).unwrap().rows
+        };
+        let by_number = |row: &Row<'_>| -> Result<()> {
+            let mut column = row.columns();
+            assert_eq!((column.text()?, column.next::<i64>()?), (Some("four"), 12345));
+            assert_eq!((column.next::<Option<String>>()?, column.text()?), (None, Some("ü")));
+            Ok(())
+        };
+        let by_name = |row: &Row<'_>| -> Result<()> { row.get::<String>("g").map(drop) };
+        assert_eq!(measured(&|_| Ok(())), [bytes]);
+        assert_eq!(measured(&by_name), [bytes]);
+        assert_eq!(measured(&by_number), [bytes]);
+        let twice = |row: &Row<'_>| -> Result<()> {
+            by_number(row)?;
+            by_name(row)?;
+            by_number(row)
+        };
+        assert_eq!(measured(&twice), [bytes]);
+        // A column that cannot be read as it was asked for is not measured by halves.
+        let wrongly = |row: &Row<'_>| -> Result<()> {
+            let mut column = row.columns();
+            assert!(column.next::<i64>().is_err() && column.next::<i64>().is_ok());
+            Ok(())
+        };
+        assert_eq!(measured(&wrongly), [bytes]);
+    }
+
+    #[test]
+    fn each_row_of_an_answer_is_measured_by_itself() {
+        let connection = Connection::open_in_memory().unwrap();
+        let sql = "select column1 as t, column2 as u from (values ('a', 'bb'), ('ccc', null), ('', 'dddd'))";
+        let read = &mut |row: &Row<'_>| {
+            let mut column = row.columns();
+            let texts = (column.next::<String>()?, column.text()?.map(str::to_owned));
+            Ok((row.bytes(), texts.0.len() + texts.1.map_or(0, |text| text.len())))
+        };
+        let found = rows(&connection, &query(sql), read).unwrap().rows;
+        assert_eq!(found, [(3, 3), (3, 3), (4, 4)]);
     }
 
     #[test]
@@ -463,7 +564,7 @@ mod tests {
         }
         let one = query("select 1 as n");
         let quick = tokio::spawn(async move { readers.rows(&one, &mut |row| row.get::<i64>("n")).await });
-        assert_eq!(quick.await.unwrap().unwrap(), [1]);
+        assert_eq!(quick.await.unwrap().unwrap().rows, [1]);
         assert!(done.try_recv().is_err(), "the slow one was over first");
         let refused = base::error::Error::from(slow.await.unwrap().unwrap_err());
         assert_eq!(refused.code(), Some(base::error::Code::Overloaded), "{refused}");
@@ -476,7 +577,7 @@ mod tests {
         let sql = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 300000) select i from n";
         let at_once = readers.with(|c| c.rows(&query(sql), Patience::AtOnce, &mut |row| row.get::<i64>("i")));
         assert!(was_stopped(&at_once.unwrap_err()));
-        let found = readers.rows(&query(sql), &mut |row| row.get::<i64>("i")).await.unwrap();
+        let found = readers.rows(&query(sql), &mut |row| row.get::<i64>("i")).await.unwrap().rows;
         assert_eq!((found.len(), found.first(), found.last()), (300_000, Some(&1), Some(&300_000)));
     }
 }

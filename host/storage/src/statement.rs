@@ -5,14 +5,17 @@ use std::cell::{Cell, RefCell};
 
 use anyhow::{Context, Result};
 use base::error::{Code, Refusal};
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use sqlx::postgres::PgRow;
 use sqlx::{Row as _, ValueRef as _};
 
-/// A parameter: text or `bigint`, and null of either.
+/// A parameter: text or `bigint`, and null of either. On PostgreSQL also an array of one of them.
 #[derive(Clone, Debug)]
 pub enum Value<'q> {
     Text(Option<Cow<'q, str>>),
     Integer(Option<i64>),
+    Texts(Vec<Option<Cow<'q, str>>>),
+    Integers(Vec<Option<i64>>),
 }
 
 impl<'q> From<&'q str> for Value<'q> {
@@ -57,31 +60,80 @@ impl From<Option<i64>> for Value<'_> {
     }
 }
 
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Value::Text(Some(text)) => ValueRef::Text(text.as_bytes()),
+            Value::Integer(Some(number)) => ValueRef::Integer(*number),
+            Value::Text(None) | Value::Integer(None) => ValueRef::Null,
+            Value::Texts(_) | Value::Integers(_) => {
+                return Err(rusqlite::Error::ToSqlConversionFailure("SQLite has no arrays".into()));
+            }
+        }))
+    }
+}
+
 /// What a column can be read as.
 pub trait Column:
     rusqlite::types::FromSql + for<'r> sqlx::Decode<'r, sqlx::Postgres> + sqlx::Type<sqlx::Postgres>
 {
+    /// The bytes of a text; a number and a null have none.
+    fn text_bytes(&self) -> usize;
 }
 
-impl Column for String {}
-impl Column for Option<String> {}
-impl Column for i64 {}
-impl Column for Option<i64> {}
+impl Column for String {
+    fn text_bytes(&self) -> usize {
+        self.len()
+    }
+}
+
+impl Column for Option<String> {
+    fn text_bytes(&self) -> usize {
+        self.as_ref().map_or(0, String::len)
+    }
+}
+
+impl Column for i64 {
+    fn text_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl Column for Option<i64> {
+    fn text_bytes(&self) -> usize {
+        0
+    }
+}
 
 /// Where the columns of an answer are that were asked for by their names. SQLite compares a name with that of each column; whoever reads a
-/// row asks for the same names in the same order as for the row before, and finds them here.
+/// row asks for the same names in the same order as for the row before, and finds them here. Besides, the bytes of the columns that were
+/// read by number: `Row::bytes` asks SQLite for the rest only.
 #[derive(Default)]
 pub struct Places {
     /// How many columns of the present row were asked for.
     asked: Cell<usize>,
     /// Names in the order in which they were asked for, and their columns.
     known: RefCell<Vec<(&'static str, usize)>>,
+    /// How many columns of the present row, from the left, were measured when they were read.
+    measured: Cell<usize>,
+    /// The bytes of those columns.
+    measured_bytes: Cell<usize>,
 }
 
 impl Places {
     /// Another row begins.
     pub(crate) fn next_row(&self) {
         self.asked.set(0);
+        self.measured.set(0);
+        self.measured_bytes.set(0);
+    }
+
+    /// Notes how many bytes a column has that was read. Counts each column once, and only those that are read from left to right.
+    fn measure(&self, at: usize, bytes: usize) {
+        if at == self.measured.get() {
+            self.measured.set(at + 1);
+            self.measured_bytes.set(self.measured_bytes.get() + bytes);
+        }
     }
 
     /// The column of this name.
@@ -117,16 +169,17 @@ impl<'r> Row<'r> {
         }
     }
 
-    /// The bytes of its columns as they lie there.
+    /// The bytes of its columns as they lie there. On SQLite those that `columns` has read were measured then, and are not read again.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Row::Sqlite(row, _) => {
+            Row::Sqlite(row, places) => {
                 let length = |at: usize| match row.get_ref(at) {
-                    Ok(rusqlite::types::ValueRef::Text(text)) => text.len(),
+                    Ok(ValueRef::Text(text)) => text.len(),
                     Ok(_) | Err(_) => 0,
                 };
                 let statement: &rusqlite::Statement<'_> = row.as_ref();
-                (0..statement.column_count()).map(length).sum()
+                let rest = (places.measured.get()..statement.column_count()).map(length);
+                places.measured_bytes.get() + rest.sum::<usize>()
             }
             Row::Postgres(row) => {
                 let length = |at: usize| match row.try_get_raw(at) {
@@ -157,7 +210,11 @@ impl<'a> Columns<'a, '_> {
         let at = self.next;
         self.next += 1;
         match self.row {
-            Row::Sqlite(row, _) => Ok(row.get_ref(at)?.as_str_or_null()?),
+            Row::Sqlite(row, places) => {
+                let text = row.get_ref(at)?.as_str_or_null()?;
+                places.measure(at, text.map_or(0, str::len));
+                Ok(text)
+            }
             Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
         }
     }
@@ -165,7 +222,7 @@ impl<'a> Columns<'a, '_> {
     /// Whether the next column, which stays the next, is null.
     pub fn is_null(&self) -> Result<bool> {
         match self.row {
-            Row::Sqlite(row, _) => Ok(matches!(row.get_ref(self.next)?, rusqlite::types::ValueRef::Null)),
+            Row::Sqlite(row, _) => Ok(matches!(row.get_ref(self.next)?, ValueRef::Null)),
             Row::Postgres(row) => {
                 let raw = row.try_get_raw(self.next);
                 Ok(raw.with_context(|| format!("column number {}", self.next))?.is_null())
@@ -179,10 +236,22 @@ impl<'a> Columns<'a, '_> {
         let at = self.next;
         self.next += 1;
         match self.row {
-            Row::Sqlite(row, _) => row.get(at).with_context(|| format!("column number {at}")),
+            Row::Sqlite(row, places) => {
+                let value: T = row.get(at).with_context(|| format!("column number {at}"))?;
+                places.measure(at, value.text_bytes());
+                Ok(value)
+            }
             Row::Postgres(row) => row.try_get(at).with_context(|| format!("column number {at}")),
         }
     }
+}
+
+/// The first rows of an answer that ends by their number or by their bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chunk<T> {
+    pub rows: Vec<T>,
+    /// Whether nothing comes after them. Where the last row of all ended the read by its bytes it is false, and the next read has no rows.
+    pub is_last: bool,
 }
 
 /// A statement with its parameters.
@@ -229,14 +298,24 @@ pub(crate) fn locked(e: anyhow::Error) -> anyhow::Error {
     overloaded("another change of the same data takes long; try again")
 }
 
+/// A statement that the database could not run beside others: two that wait for each other, or too little memory.
+pub(crate) fn not_beside_others(e: anyhow::Error) -> anyhow::Error {
+    tracing::debug!(error = %format!("{e:#}"), "the database could not run a statement beside others");
+    overloaded("the database could not do this beside other requests; try again")
+}
+
 /// A write of which the database stopped a statement, after which it commits nothing.
 pub(crate) fn not_committed() -> anyhow::Error {
     tracing::warn!("a write went on after one of its statements was stopped: it is not committed");
     overloaded("the database could not do this in time; try again")
 }
 
-/// Work that waited too long for a connection to the database. `lane` says of which kind.
-pub(crate) fn no_connection(lane: &str) -> anyhow::Error {
+/// Work that waited too long for a connection to the database. `lane` says of which kind. The log has a line of its own about a server that
+/// takes no more connections.
+pub(crate) fn no_connection(lane: &str, is_crowded: bool) -> anyhow::Error {
+    if is_crowded {
+        return overloaded("the database takes no more connections at the moment; try again");
+    }
     tracing::warn!(lane, "no connection to the database became free in time");
     overloaded("the database is busy with other requests; try again")
 }

@@ -1,10 +1,15 @@
 //! What became known of sent messages. Tables: `migrations/0014_tracking.sql`.
 
+use std::collections::HashMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::{insert_rows, one_of};
+use crate::json_text;
 use crate::sql::{On, Reader, Row, query};
+use crate::statement_rows::{self, RowValues};
 
 /// A tracked message.
 #[derive(Clone, Debug, PartialEq)]
@@ -112,6 +117,14 @@ pub async fn of_message(on: impl Into<On<'_>>, message_id: &str) -> Result<Optio
         .bind(message_id)
         .fetch_optional(on, record)
         .await
+}
+
+/// The records of these messages, by message.
+pub async fn of_messages(on: impl Into<On<'_>>, message_ids: &[&str]) -> Result<HashMap<String, Record>> {
+    let on = on.into();
+    let sql = one_of!(on, "select * from tracking where message_id", "$1");
+    let found = query(sql).bind(json_text(message_ids)).fetch_all(on, record).await?;
+    Ok(found.into_iter().map(|record| (record.message_id.clone(), record)).collect())
 }
 
 /// Notes when the message left.
@@ -255,20 +268,31 @@ pub struct Report {
     pub attempts: i64,
 }
 
-/// Notes a message that is to be read as a report.
-pub async fn add_report(tx: &mut Tx, report: &Report, at: i64) -> Result<()> {
-    let sql = "insert into email_reports (item_id, organization_id, application_id, connection_id, attempts, \
-               next_attempt_at) values ($1, $2, $3, $4, $5, $6) on conflict (item_id) do update set \
-               attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at";
-    query(sql)
-        .bind(&report.item_id)
-        .bind(&report.tenant.organization_id)
-        .bind(&report.tenant.application_id)
-        .bind(&report.connection_id)
-        .bind(report.attempts)
-        .bind(at)
-        .execute(&mut *tx)
-        .await?;
+/// Notes messages that are to be read as reports.
+pub async fn add_reports(tx: &mut Tx, reports: &[Report], at: i64) -> Result<()> {
+    let sql = insert_rows!(
+        tx,
+        "email_reports",
+        [
+            item_id "$1" "text",
+            organization_id "$2" "text",
+            application_id "$3" "text",
+            connection_id "$4" "text",
+            attempts "$5" "bigint",
+            next_attempt_at "$6" "bigint",
+        ],
+        " on conflict (item_id) do update set attempts = excluded.attempts, next_attempt_at = excluded.next_attempt_at"
+    );
+    let rows = reports.iter().map(|report| {
+        RowValues::new()
+            .bind(&report.item_id)
+            .bind(&report.tenant.organization_id)
+            .bind(&report.tenant.application_id)
+            .bind(&report.connection_id)
+            .bind(report.attempts)
+            .bind(at)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 

@@ -8,6 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Result, ensure};
 
+use crate::error::Outage;
+use crate::lane::Lane;
+use crate::statement_counts::StatementCounts;
 use crate::wakes::{JobClass, Wakes};
 
 /// Rows that transactions lock, in the order in which every transaction takes them: two that take them in two orders wait for each other
@@ -39,8 +42,12 @@ tokio::task_local! {
 }
 
 /// One attempt at a write. All clones are one.
-#[derive(Clone, Default)]
-pub(crate) struct Transaction(Arc<Mutex<State>>);
+#[derive(Clone)]
+pub(crate) struct Transaction {
+    state: Arc<Mutex<State>>,
+    /// Counts of the lane that began it.
+    counts: StatementCounts,
+}
 
 #[derive(Default)]
 struct State {
@@ -57,9 +64,18 @@ struct State {
     is_given_up: bool,
     /// PostgreSQL stopped one of its statements, which took too long or waited too long for a lock.
     is_stopped: bool,
+    /// The database failed as a whole during one of its statements.
+    outage: Option<Outage>,
+    /// One of its statements changed a row.
+    has_changed: bool,
 }
 
 impl Transaction {
+    /// A transaction whose statements count for the caller's lane.
+    pub(crate) fn new() -> Transaction {
+        Transaction { state: Arc::default(), counts: Lane::current().counts().clone() }
+    }
+
     /// Runs the work of a write as this transaction.
     pub(crate) fn during<F: Future>(&self, work: F) -> impl Future<Output = F::Output> + use<F> {
         CURRENT.scope(self.clone(), work)
@@ -77,9 +93,10 @@ impl Transaction {
         wakes.committed(classes, grown);
     }
 
-    /// After it was rolled back.
+    /// After it was rolled back. Which outage did that stays known.
     pub(crate) fn rolled_back(&self) {
-        *self.state() = State::default();
+        let mut state = self.state();
+        *state = State { outage: state.outage.take(), ..State::default() };
     }
 
     /// Whether PostgreSQL gave it up in favour of another transaction, so that another attempt can succeed.
@@ -92,8 +109,18 @@ impl Transaction {
         self.state().is_stopped
     }
 
+    /// The outage of the database that one of its statements met: nothing of it is to be committed.
+    pub(crate) fn outage(&self) -> Option<Outage> {
+        self.state().outage.clone()
+    }
+
+    /// Whether one of its statements changed a row.
+    pub(crate) fn has_changed(&self) -> bool {
+        self.state().has_changed
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,6 +178,21 @@ pub(crate) fn given_up() {
 /// PostgreSQL stopped a statement of the write that is being run.
 pub(crate) fn stopped() {
     noted(|state| state.is_stopped = true);
+}
+
+/// The database failed as a whole during a statement of the write that is being run. Does nothing outside of a write.
+pub(crate) fn met_outage(outage: &Outage) {
+    noted(|state| state.outage = Some(outage.clone()));
+}
+
+/// A statement of the write that is being run changed rows.
+pub(crate) fn changed_rows() {
+    noted(|state| state.has_changed = true);
+}
+
+/// Calls `add` with the counts of the write that is being run. False: none is.
+pub(crate) fn with_counts(add: impl FnOnce(&StatementCounts)) -> bool {
+    CURRENT.try_with(|current| add(&current.counts)).is_ok()
 }
 
 fn noted(note: impl FnOnce(&mut State)) {

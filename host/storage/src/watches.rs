@@ -166,8 +166,8 @@ pub async fn by_accounts(reader: &Reader, provider: &str, accounts: &[String]) -
 /// Writes a new row.
 pub async fn insert(tx: &mut Tx, w: &Watch) -> Result<()> {
     tx.takes(LockRank::Watch)?;
-    let sql = "insert into watches (external_id, resource, status, expires_at, renewed_at, due_at, updated_at, id, organization_id, \
-               application_id, connection_id, provider, surface, scope_id, account, token_hash, created_at) \
+    let sql = "insert into watches (external_id, resource, account, status, expires_at, renewed_at, due_at, updated_at, id, \
+               organization_id, application_id, connection_id, provider, surface, scope_id, token_hash, created_at) \
                values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     changeable(sql, w)
         .bind(&w.tenant.organization_id)
@@ -176,7 +176,6 @@ pub async fn insert(tx: &mut Tx, w: &Watch) -> Result<()> {
         .bind(&w.provider)
         .bind(&w.surface)
         .bind(&w.scope_id)
-        .bind(&w.account)
         .bind(&w.token_hash)
         .bind(w.created_at)
         .execute(tx)
@@ -187,16 +186,17 @@ pub async fn insert(tx: &mut Tx, w: &Watch) -> Result<()> {
 /// Writes what the turns of the job change, and not when the last notification came. Returns false when the row is gone.
 pub async fn update(tx: &mut Tx, w: &Watch) -> Result<bool> {
     tx.takes(LockRank::Watch)?;
-    let sql = "update watches set external_id = $1, resource = $2, status = $3, expires_at = $4, renewed_at = $5, due_at = $6, \
-               updated_at = $7 where id = $8";
+    let sql = "update watches set external_id = $1, resource = $2, account = $3, status = $4, expires_at = $5, renewed_at = $6, \
+               due_at = $7, updated_at = $8 where id = $9";
     Ok(changeable(sql, w).execute(tx).await? == 1)
 }
 
-/// The statement with what can change, and the id, as its first 8 parameters.
+/// The statement with what can change, and the id, as its first 9 parameters.
 fn changeable<'q>(sql: &'static str, w: &'q Watch) -> Query<'q> {
     query(sql)
         .bind(&w.external_id)
         .bind(&w.resource)
+        .bind(&w.account)
         .bind(w.status.as_str())
         .bind(w.expires_at)
         .bind(w.renewed_at)
@@ -270,16 +270,23 @@ pub struct Planned {
     pub next_at: Option<i64>,
     /// Its last turn failed, and it is tried again by itself.
     pub is_failing: bool,
+    /// When its turn began: the one that runs, else the last that was a success. Milliseconds since 1970.
+    pub began_at: Option<i64>,
 }
 
 /// The jobs with these ids that are there.
 pub async fn planned(reader: &Reader, job_ids: &[String]) -> Result<Vec<Planned>> {
-    let sql = one_of!(reader, "select id, state, due_at, again_at, attempts from jobs where id", "$1");
+    let sql = one_of!(
+        reader,
+        "select id, state, due_at, again_at, attempts, started_at, done_at from jobs where id",
+        "$1"
+    );
     let planned = |row: &Row<'_>| {
         let is_running = row.get::<String>("state")? == "running";
         let next_at = if is_running { row.get("again_at")? } else { row.get("due_at")? };
         let is_failing = !is_running && row.get::<i64>("attempts")? > 0;
-        Ok(Planned { id: row.get("id")?, is_running, next_at, is_failing })
+        let began_at = if is_running { row.get("started_at")? } else { row.get("done_at")? };
+        Ok(Planned { id: row.get("id")?, is_running, next_at, is_failing, began_at })
     };
     query(sql).bind(json_text(job_ids)).fetch_all(reader, planned).await
 }

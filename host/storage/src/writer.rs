@@ -1,10 +1,9 @@
-//! The writer. On SQLite one thread owns the one writing connection and commits what waits as a group: one fsync serves many
-//! writes. One that fails takes nothing with it: its group is rolled back, and run again with each write inside its own savepoint. On
-//! PostgreSQL a write is a transaction of its own, on a connection of its lane. On both an application has a share, so that many writes
+//! The writer. On SQLite one thread owns the one writing connection and commits what waits as a group (`commit_group.rs`): one fsync serves
+//! many writes. On PostgreSQL a write is a transaction of its own, on a connection of its lane. On both an application has a share, so that many writes
 //! of one keep nobody else's waiting for long.
 
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,13 +15,15 @@ use compute::named_semaphores::Shares;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::runtime::Handle;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
+use crate::commit_group::{CommitFailure, CommitObservers, Run, Write, connect, serve};
+use crate::error::Outage;
 use crate::lane::{Lane, LaneKind};
 use crate::pools::{Counted, Pools};
 use crate::postgres;
-use crate::sql::{Tx, query};
-use crate::sqlite::{self, Readers};
+use crate::sql::Tx;
+use crate::sqlite::Readers;
 use crate::statement;
 use crate::transaction::Transaction;
 use crate::wakes::Wakes;
@@ -35,37 +36,12 @@ const GROUP: usize = 128;
 /// the next.
 const SHARE: usize = GROUP / 2;
 
-/// Groups whose writes run inside of savepoints, from one in which a write failed on, which runs a second time so: whoever sends writes that
-/// fail makes one group in so many run twice, and no more. The other groups have no savepoints, because SQLite copies each page that is
-/// first changed in one.
-const CAREFUL_GROUPS: u32 = 16;
-
 /// How often PostgreSQL is asked to do one write: it gives up a transaction that waits for another which waits for it.
 const ATTEMPTS: u32 = 5;
 /// The shortest and the longest wait before the next attempt, ms: a moment, and not the same for both that met.
 const AGAIN_MS: (u64, u64) = (5, 80);
 /// Seconds after which a write that was given up at every attempt is worth another request.
 const TRY_AGAIN_S: u64 = 1;
-
-/// Takes the write lock at once: a later upgrade can fail without waiting.
-const BEGIN: &str = "begin immediate";
-
-type Ran = Result<(), ()>;
-/// The work of a write, which can be run again after it was rolled back.
-type Run = Box<dyn for<'t> FnMut(&'t mut Tx) -> BoxFuture<'t, Ran> + Send>;
-
-/// Who wants to know that a write was committed.
-type Committed = oneshot::Sender<Result<(), String>>;
-/// The permit of the application's share, kept until the commit.
-type Share = Option<OwnedSemaphorePermit>;
-
-/// One write: the work, and who wants to know that it was committed.
-struct Write {
-    run: Run,
-    transaction: Transaction,
-    committed: Committed,
-    _share: Share,
-}
 
 /// The queue of the one writer.
 #[derive(Clone)]
@@ -79,6 +55,8 @@ struct Queue {
 enum Kind {
     Single(Queue),
     Pooled(Pools),
+    /// The database was opened for reading.
+    Absent,
 }
 
 /// Runs write transactions. Cheap to clone.
@@ -98,10 +76,11 @@ impl Writer {
         let (sender, queue) = mpsc::channel(QUEUE);
         let queued = Arc::new(AtomicUsize::new(0));
         let size = if group { GROUP } else { 1 };
-        let (file, runtime, told) = (file.to_owned(), Handle::current(), wakes.clone());
+        let (file, runtime) = (file.to_owned(), Handle::current());
+        let told = CommitObservers { readers, wakes: wakes.clone() };
         std::thread::Builder::new()
             .name("database-writer".to_owned())
-            .spawn(move || runtime.block_on(serve(file, connection, queue, size, (&readers, &told))))
+            .spawn(move || runtime.block_on(serve(file, connection, queue, size, told)))
             .context("cannot start the database writer")?;
         let shares = || Arc::new(Shares::new(SHARE));
         let kind = Kind::Single(Queue { sender, requests: shares(), jobs: shares() });
@@ -111,6 +90,11 @@ impl Writer {
     /// PostgreSQL: transactions from the pools.
     pub fn pooled(pools: Pools, wakes: Wakes) -> Writer {
         Writer { kind: Kind::Pooled(pools), wakes, queued: Arc::default(), retries: Arc::default() }
+    }
+
+    /// A database that was opened for reading: each write fails.
+    pub fn absent(wakes: Wakes) -> Writer {
+        Writer { kind: Kind::Absent, wakes, queued: Arc::default(), retries: Arc::default() }
     }
 
     pub fn queued(&self) -> usize {
@@ -134,6 +118,7 @@ impl Writer {
         match &self.kind {
             Kind::Single(single) => queue(single, work).await,
             Kind::Pooled(pools) => self.transact(pools, work).await,
+            Kind::Absent => Err(anyhow!("the database was opened for reading alone").into()),
         }
     }
 
@@ -144,8 +129,13 @@ impl Writer {
         F: for<'t> FnOnce(&'t mut Tx) -> BoxFuture<'t, Result<T, E>> + Clone,
     {
         for attempt in 1..=ATTEMPTS {
-            let transaction = Transaction::default();
+            let transaction = Transaction::new();
             let outcome = try_once(pools, &transaction, work.clone()).await;
+            match transaction.outage() {
+                Some(outage) => pools.note(&outage),
+                None if outcome.is_ok() && transaction.has_changed() => pools.availability().note_write(),
+                None => {}
+            }
             // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
             if !transaction.is_given_up() {
                 if outcome.is_ok() {
@@ -169,10 +159,6 @@ impl Writer {
     }
 }
 
-fn connect(file: &Path) -> Result<Tx> {
-    Ok(Tx::Sqlite(sqlite::open(file).context("cannot open the database for writing")?))
-}
-
 async fn queue<T, E, F>(single: &Queue, work: F) -> Result<T, E>
 where
     T: Send + 'static,
@@ -181,14 +167,16 @@ where
 {
     // What the last run returned; none: it panicked.
     let result: Arc<Mutex<Option<Result<T, E>>>> = Arc::default();
-    let transaction = Transaction::default();
+    let transaction = Transaction::new();
     let (during, kept) = (transaction.clone(), result.clone());
     let run: Run = Box::new(move |tx| {
         let (work, during, kept) = (work.clone(), during.clone(), kept.clone());
         Box::pin(async move {
             // A panic must cost its own request, not the writer that everybody shares.
             let done = AssertUnwindSafe(during.during(work(tx))).catch_unwind().await.ok();
-            let ran = if matches!(done, Some(Ok(_))) { Ok(()) } else { Err(()) };
+            // Work that took an outage for an answer of its own must not be believed: SQLite may have undone all before it.
+            let is_whole = matches!(done, Some(Ok(_))) && during.outage().is_none();
+            let ran = if is_whole { Ok(()) } else { Err(()) };
             *kept.lock().unwrap_or_else(PoisonError::into_inner) = done;
             ran
         })
@@ -201,15 +189,19 @@ where
     };
     single
         .sender
-        .send(Write { run, transaction, committed, _share: share })
+        .send(Write { run, transaction: transaction.clone(), committed, _share: share })
         .await
         .map_err(|_| anyhow!("the database writer has stopped"))?;
     commit
         .await
         .map_err(|_| anyhow!("the database writer has stopped"))?
-        .map_err(|cause| anyhow!("the write was not committed: {cause}"))?;
+        .map_err(CommitFailure::into_error)?;
     let done = result.lock().unwrap_or_else(PoisonError::into_inner).take();
-    done.ok_or_else(|| anyhow!("a write panicked"))?
+    let done = done.ok_or_else(|| anyhow!("a write panicked"))?;
+    match transaction.outage() {
+        Some(outage) if done.is_ok() => Err(outage.into_error().into()),
+        _ => done,
+    }
 }
 
 /// One attempt: begins, runs the work, commits.
@@ -224,7 +216,8 @@ where
     let mut tx = Tx::Postgres(begun);
     let done = transaction.during(work(&mut tx)).await;
     let Tx::Postgres(tx) = tx else { return done };
-    let is_stopped = transaction.is_stopped();
+    let outage = transaction.outage();
+    let is_stopped = transaction.is_stopped() || outage.is_some();
     if is_stopped || transaction.is_given_up() {
         // At once: others need not wait for its locks until the connection is used again.
         let _ = tx.rollback().await;
@@ -234,7 +227,7 @@ where
     }
     match done {
         // Work that took the refusal for an answer of its own must not be believed: nothing of it was committed.
-        Ok(_) if is_stopped => Err(statement::not_committed().into()),
+        Ok(_) if is_stopped => Err(outage.map_or_else(statement::not_committed, Outage::into_error).into()),
         done => done,
     }
 }
@@ -243,106 +236,4 @@ where
 fn between((least, most): (u64, u64)) -> Duration {
     let random = u64::from(u16::from_be_bytes(Entropy::system().bytes()));
     Duration::from_millis(least + random % (most - least + 1))
-}
-
-/// The writer's thread: take what waits, run it, commit once, tell everybody.
-async fn serve(
-    file: PathBuf,
-    mut connection: Tx,
-    mut queue: mpsc::Receiver<Write>,
-    size: usize,
-    (readers, wakes): (&Readers, &Wakes),
-) {
-    let mut group = Vec::with_capacity(size);
-    let mut careful = 0;
-    while queue.recv_many(&mut group, size).await > 0 {
-        let waiting: Vec<Write> = std::mem::take(&mut group);
-        if commit_group(&mut connection, waiting, &mut careful, (readers, wakes)).await.is_err() {
-            // The connection's state is unknown: a fresh one has no half-done transaction.
-            tracing::error!("the database writer lost its connection's state and reconnects");
-            match connect(&file) {
-                Ok(fresh) => connection = fresh,
-                Err(e) => tracing::error!(error = %format!("{e:#}"), "the database writer cannot reconnect"),
-            }
-        }
-    }
-}
-
-/// Err: the connection cannot be trusted any more. Each write has been told its outcome either way. `careful`: so many groups run inside of
-/// savepoints.
-async fn commit_group(
-    connection: &mut Tx,
-    mut writes: Vec<Write>,
-    careful: &mut u32,
-    (readers, wakes): (&Readers, &Wakes),
-) -> Result<(), ()> {
-    let ran = run_group(connection, &mut writes, careful).await.map_err(|e| e.to_string());
-    readers.commit_begins();
-    let outcome = match ran {
-        Ok(()) => run(connection, "commit").await.map_err(|e| e.to_string()),
-        Err(cause) => Err(cause),
-    };
-    // Before anybody is told: who knows of a write must find it. Counted too when the commit failed, which may have been late.
-    readers.commit_ended();
-    let mut trusted = Ok(());
-    if outcome.is_err() {
-        trusted = run(connection, "rollback").await.map_err(|_| ());
-    }
-    for write in writes {
-        if outcome.is_ok() {
-            write.transaction.committed(wakes);
-        }
-        let _ = write.committed.send(outcome.clone());
-    }
-    trusted
-}
-
-/// Begins a transaction and runs the writes in it. One that fails leaves no trace; the others of its group go on.
-async fn run_group(connection: &mut Tx, writes: &mut [Write], careful: &mut u32) -> Result<()> {
-    run(connection, BEGIN).await?;
-    let alone = writes.len() == 1;
-    if alone || *careful == 0 {
-        if all_succeed(connection, writes).await {
-            return Ok(());
-        }
-        for write in writes.iter() {
-            write.transaction.rolled_back();
-        }
-        run(connection, "rollback").await?;
-        run(connection, BEGIN).await?;
-        if alone {
-            // An empty transaction is as good as none.
-            return Ok(());
-        }
-        *careful = CAREFUL_GROUPS;
-    }
-    *careful = careful.saturating_sub(1);
-    for write in writes {
-        run_one(connection, write).await?;
-    }
-    Ok(())
-}
-
-/// Runs writes until one fails. False: one did, and everything is to be rolled back.
-async fn all_succeed(connection: &mut Tx, writes: &mut [Write]) -> bool {
-    for write in writes {
-        if (write.run)(connection).await.is_err() {
-            return false;
-        }
-    }
-    true
-}
-
-/// Runs a write inside of a savepoint.
-async fn run_one(connection: &mut Tx, write: &mut Write) -> Result<()> {
-    run(connection, "savepoint one").await?;
-    if (write.run)(connection).await.is_err() {
-        write.transaction.rolled_back();
-        run(connection, "rollback to one").await?;
-    }
-    run(connection, "release one").await
-}
-
-async fn run(connection: &mut Tx, sql: &'static str) -> Result<()> {
-    query(sql).execute(connection).await.map(|_| ())
 }

@@ -27,6 +27,7 @@ macro_rules! world {
                     "switchboard:connector/blob@1.0.0": crate::bindings::imports::switchboard::connector::blob,
                     "switchboard:connector/tcp@1.0.0": crate::bindings::imports::switchboard::connector::tcp,
                     "switchboard:connector/progress@1.0.0": crate::bindings::imports::switchboard::connector::progress,
+                    "switchboard:connector/time-zones@1.0.0": crate::bindings::imports::switchboard::connector::time_zones,
                 },
             });
         }

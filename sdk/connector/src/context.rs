@@ -1,5 +1,7 @@
 //! `Context`: what one call may know and touch.
 
+use std::cell::RefCell;
+
 use model::wire::Connection;
 use serde::Serialize;
 use serde_json::Value;
@@ -7,6 +9,10 @@ use serde_json::Value;
 use crate::error::{Failure, Outcome};
 use crate::http::{Http, Request, Response};
 use crate::tcp::{Line, TcpError};
+
+/// The names in `extra` of the response for [`Context::note_wait`].
+const WAIT_MS: &str = "wait-ms";
+const BUCKET: &str = "bucket";
 
 /// How much a log line matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,13 +86,25 @@ pub struct Context<'a> {
     pub idempotency_key: Option<String>,
     /// Milliseconds of wall-clock time that the call had left when it began.
     pub deadline_ms: u32,
+    /// `extra` of the request.
+    pub(crate) extra: Vec<(String, String)>,
+    /// `extra` of the response.
+    response_extra: RefCell<Vec<(String, String)>>,
     host: &'a dyn Host,
 }
 
 impl<'a> Context<'a> {
     /// A context for a direct call of a surface's method, as tests make it.
     pub fn new(host: &'a dyn Host, connection: Connection) -> Self {
-        Context { connection, cursor: None, idempotency_key: None, deadline_ms: 30_000, host }
+        Context {
+            connection,
+            cursor: None,
+            idempotency_key: None,
+            deadline_ms: 30_000,
+            extra: Vec::new(),
+            response_extra: RefCell::default(),
+            host,
+        }
     }
 
     /// The same call going on at `cursor`.
@@ -99,6 +117,52 @@ impl<'a> Context<'a> {
     pub fn keyed(mut self, key: &str) -> Self {
         self.idempotency_key = Some(key.into());
         self
+    }
+
+    /// The same call with one more pair in `extra` of its request.
+    pub fn with_extra(mut self, name: &str, value: &str) -> Self {
+        self.extra.push((name.into(), value.into()));
+        self
+    }
+
+    /// The value that the host gave under this name in `extra` of the request (`wit/types.wit`), the first one if there are several.
+    /// An older host may not know the name.
+    pub fn request_extra(&self, name: &str) -> Option<&str> {
+        self.extra.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Adds a pair to `extra` of the response. The host ignores names that it does not know, and takes at most 32 pairs of together
+    /// 4 KiB; more is an error of the connector. A failure has no `extra`.
+    pub fn add_response_extra(&self, name: &str, value: impl Into<String>) {
+        self.response_extra.borrow_mut().push((name.into(), value.into()));
+    }
+
+    /// The pairs that were added to the response so far.
+    pub fn response_extra(&self) -> Vec<(String, String)> {
+        self.response_extra.borrow().clone()
+    }
+
+    /// The number of this attempt at a change: 1 on the first attempt, 2 or more when an earlier attempt under the same idempotency key
+    /// may have reached the provider. A connector whose provider has no idempotency keys looks for what that attempt left only then.
+    /// Always 1 for reads, for the operations of `watch`, and with a host that does not count.
+    pub fn attempt(&self) -> u32 {
+        let attempt = self.request_extra("attempt").and_then(|value| value.parse::<u32>().ok());
+        attempt.unwrap_or(1).max(1)
+    }
+
+    /// Notes that the provider wants to be left alone for so many milliseconds, where an answer says so that is no failure: parts of a batch
+    /// may be refused inside of a 200. The answer of this call counts; no call that the bucket concerns is made before the time is over, an
+    /// hour at most. `bucket`: one of `[limits]` in the manifest; none: the whole account. The longest of several waits is kept. A failure
+    /// has a wait of its own, [`Failure::retry_after_ms`].
+    pub fn note_wait(&self, ms: u32, bucket: Option<&str>) {
+        let mut extra = self.response_extra.borrow_mut();
+        let noted = extra.iter().find(|(name, _)| name == WAIT_MS).and_then(|(_, ms)| ms.parse::<u32>().ok());
+        if noted.is_some_and(|noted| noted >= ms) {
+            return;
+        }
+        extra.retain(|(name, _)| name != WAIT_MS && name != BUCKET);
+        extra.push((WAIT_MS.into(), ms.to_string()));
+        extra.extend(bucket.map(|bucket| (BUCKET.into(), bucket.into())));
     }
 
     /// Sends one request; that there is no answer is a failure, a bad status is not.

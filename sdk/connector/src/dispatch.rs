@@ -19,6 +19,8 @@ pub struct Request {
     pub cursor: Option<String>,
     pub idempotency_key: Option<String>,
     pub deadline_ms: u32,
+    /// Pairs of a name and a value, see [`Context::request_extra`].
+    pub extra: Vec<(String, String)>,
 }
 
 /// `types.response`.
@@ -28,6 +30,8 @@ pub struct Response {
     pub body: String,
     pub cursor: Option<String>,
     pub more: bool,
+    /// Pairs of a name and a value, see [`Context::add_response_extra`].
+    pub extra: Vec<(String, String)>,
 }
 
 /// Parses the arguments, runs one operation, prints its answer. An argument that cannot be read is the host's mistake or a
@@ -48,11 +52,12 @@ where
     context.cursor = request.cursor;
     context.idempotency_key = request.idempotency_key;
     context.deadline_ms = request.deadline_ms;
+    context.extra = request.extra;
     let answer = operation(&context, call.args)?;
     let body = printed(&answer.body).map_err(|error| {
         Failure::new(code::INTERNAL, format!("the answer cannot be written as JSON: {error}"))
     })?;
-    Ok(Response { body, cursor: answer.cursor, more: answer.more })
+    Ok(Response { body, cursor: answer.cursor, more: answer.more, extra: context.response_extra() })
 }
 
 /// The JSON of an answer, in memory of its size. A page of records is megabytes: to let a buffer grow to that costs twice the memory,
@@ -84,4 +89,82 @@ impl Write for Size {
 /// An operation that this version of the SDK does not know.
 pub(crate) fn unknown(op: &str) -> Outcome<Response> {
     Err(Failure::unsupported(&format!("the operation {op:?}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::wire::Connection;
+
+    use super::*;
+    use crate::http::{self, Http, SendError};
+
+    /// A host without a provider.
+    struct Nowhere;
+
+    impl Http for Nowhere {
+        fn send(&self, _: http::Request) -> Result<http::Response, SendError> {
+            Err(SendError::new("unavailable", "there is no provider here"))
+        }
+    }
+
+    impl Host for Nowhere {
+        fn now_ms(&self) -> i64 {
+            0
+        }
+
+        fn random_bytes(&self, _: u32) -> Vec<u8> {
+            Vec::new()
+        }
+
+        fn log(&self, _: crate::Level, _: &str, _: &[(&str, String)]) {}
+    }
+
+    #[test]
+    fn extra_reaches_the_operation_and_its_response() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let request = Request {
+            body: "{}".into(),
+            extra: vec![pair("attempt", "3"), pair("unknown", "x"), pair("attempt", "9")],
+            ..Request::default()
+        };
+        let response = run(&Nowhere, request, |context: &Context, (): ()| {
+            context.add_response_extra("first", "1");
+            context.add_response_extra("second", context.request_extra("attempt").unwrap_or_default());
+            Ok(Answer::whole((context.attempt(), context.request_extra("missing").is_none())))
+        });
+        let response = response.unwrap();
+        assert_eq!(response.body, "[3,true]");
+        assert_eq!(response.extra, [pair("first", "1"), pair("second", "3")]);
+    }
+
+    #[test]
+    fn the_longest_wait_that_is_noted_is_in_the_response() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let context = Context::new(&Nowhere, Connection::default());
+        context.add_response_extra("else", "1");
+        context.note_wait(2_000, None);
+        assert_eq!(context.response_extra(), [pair("else", "1"), pair("wait-ms", "2000")]);
+        context.note_wait(9_000, Some("mail"));
+        context.note_wait(3_000, None);
+        let expected = [pair("else", "1"), pair("wait-ms", "9000"), pair("bucket", "mail")];
+        assert_eq!(context.response_extra(), expected);
+    }
+
+    #[test]
+    fn wishes_of_a_request_are_in_its_extra() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let request = http::Request::get("https://a.test/").units(250).renewed();
+        assert_eq!(request.extra, [pair("units", "250"), pair("credentials", "renewed")]);
+    }
+
+    #[test]
+    fn the_first_attempt_is_1() {
+        let attempt = |value: &str| {
+            Context::new(&Nowhere, Connection::default()).with_extra("attempt", value).attempt()
+        };
+        for (value, expected) in [("1", 1), ("2", 2), ("0", 1), ("", 1), ("many", 1), ("-1", 1)] {
+            assert_eq!(attempt(value), expected, "{value:?}");
+        }
+        assert_eq!(Context::new(&Nowhere, Connection::default()).attempt(), 1);
+    }
 }

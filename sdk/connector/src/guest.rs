@@ -32,7 +32,7 @@ impl From<Request> for wit::http::Req {
             auth: r.auth,
             timeout_ms: r.timeout_ms,
             max_bytes: r.max_bytes,
-            extra: Vec::new(),
+            extra: r.extra,
         }
     }
 }
@@ -43,7 +43,13 @@ fn headers(headers: Vec<wit::http::Header>) -> Vec<(String, String)> {
 }
 
 fn response(r: wit::http::Res) -> Response {
-    Response { status: r.status, headers: headers(r.headers), body: r.body, truncated: r.truncated }
+    Response {
+        status: r.status,
+        headers: headers(r.headers),
+        body: r.body,
+        truncated: r.truncated,
+        extra: r.extra,
+    }
 }
 
 fn send_error(e: wit::http::Err) -> SendError {
@@ -173,9 +179,10 @@ fn enter(
         cursor: request.cursor,
         idempotency_key: request.idempotency_key,
         deadline_ms: request.deadline_ms,
+        extra: request.extra,
     };
     match verb(&Imports, request) {
-        Ok(r) => Ok(wit::types::Response { body: r.body, cursor: r.cursor, more: r.more, extra: Vec::new() }),
+        Ok(r) => Ok(wit::types::Response { body: r.body, cursor: r.cursor, more: r.more, extra: r.extra }),
         Err(failure) => Err(failure.into()),
     }
 }

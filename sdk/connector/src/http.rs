@@ -20,6 +20,8 @@ pub struct Request {
     pub auth: Option<String>,
     pub timeout_ms: Option<u32>,
     pub max_bytes: Option<u32>,
+    /// Pairs of a name and a value for the host. It ignores names that it does not know.
+    pub extra: Vec<(String, String)>,
 }
 
 /// A piece of a request body.
@@ -64,6 +66,24 @@ impl Request {
         self
     }
 
+    /// Adds a pair to `extra`: at most 32 pairs of together 4 KiB.
+    pub fn extra(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.extra.push((name.into(), value.into()));
+        self
+    }
+
+    /// Sets how many units the request uses of its bucket in `[limits]` of the manifest, 1 to 1,000,000. Default 1.
+    pub fn units(self, units: u32) -> Self {
+        self.extra("units", units.to_string())
+    }
+
+    /// Has the host renew the token before it sends the request, as after a 401: for a provider that refused the token inside of another
+    /// answer, such as in a part of a batch. Nothing is asked where the token was renewed meanwhile, and where it cannot be renewed the
+    /// request goes as it is. A 401 of this request is the connector's to read. A second renewal in one call does nothing.
+    pub fn renewed(self) -> Self {
+        self.extra("credentials", "renewed")
+    }
+
     /// `If-Match`, where there is an etag to hold the provider to.
     pub fn if_match(self, etag: Option<&str>) -> Self {
         match etag {
@@ -94,6 +114,8 @@ pub struct Response {
     pub body: Vec<u8>,
     /// The body was longer than the cap and is cut off.
     pub truncated: bool,
+    /// Pairs of a name and a value from the host.
+    pub extra: Vec<(String, String)>,
 }
 
 impl Response {

@@ -29,6 +29,7 @@ mod export;
 mod guest;
 pub mod http;
 mod http_error;
+pub mod rest;
 pub mod surface;
 pub mod tcp;
 #[cfg(feature = "testing")]

@@ -103,7 +103,7 @@ impl Recorded {
 /// A response for [`Recorded::expect`].
 pub fn response(status: u16, headers: &[(&str, &str)], body: &str) -> Response {
     let headers = headers.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-    Response { status, headers, body: body.into(), truncated: false }
+    Response { status, headers, body: body.into(), ..Response::default() }
 }
 
 impl Http for Recorded {
@@ -242,7 +242,7 @@ mod live {
                     .limit(64 << 20)
                     .read_to_vec()
                     .map_err(|error| SendError::new("connect", error.to_string()))?,
-                truncated: false,
+                ..Response::default()
             })
         }
     }

@@ -10,16 +10,16 @@ use crate::check;
 use crate::cid;
 use crate::read::field::clean;
 use crate::read::limits::TOKEN_BYTES;
-use crate::text::cut_at;
+use crate::text::{cut_at, without_smuggled};
 
 /// Returns the text on one line: each run of white space and control characters becomes one space.
 pub fn one_line(text: &str) -> String {
     clean(text)
 }
 
-/// Returns a subject on one line, cut to `check::VALUE_BYTES`.
+/// Returns a subject on one line, without text in characters that nobody sees, cut to `check::VALUE_BYTES`.
 pub fn subject(subject: &str) -> String {
-    cut_at(&clean(subject), check::VALUE_BYTES).to_owned()
+    cut_at(&without_smuggled(clean(subject)), check::VALUE_BYTES).to_owned()
 }
 
 /// Returns an address with its name, each on one line and cut. The address need not be one that a message can be sent to.

@@ -6,10 +6,10 @@
 pub mod address;
 #[cfg(feature = "build")]
 pub mod build;
+mod characters;
 pub mod check;
 pub mod cid;
 pub mod foreign;
-#[cfg(feature = "html")]
 pub mod html;
 pub mod read;
 pub mod report;

@@ -257,6 +257,7 @@ fn on_a_small_stack(html: String) -> (String, Duration) {
 fn html_made_to_cost_time_does_not() {
     let many = |piece: &str| piece.repeat((2 << 20) / piece.len());
     let numbered = |f: fn(usize) -> String| (0..100_000).map(f).collect::<String>();
+    let rules = (0..256).map(|n| format!(".a.b.c.n{n},.a.b.c.d{{opacity:1}}")).collect::<String>();
     let cases = [
         many("<div>"),
         many("<table>"),
@@ -288,6 +289,9 @@ fn html_made_to_cost_time_does_not() {
         many("<img src=cid:known@x>"),
         many("<b><div></b>"),
         many("<x y=\"\">"),
+        // Rules of many classes, for elements that have them all: the same ones, and ones that each are different.
+        format!("<style>{rules}</style>{}", many("<br class=\"a b c d e f g h i j k l m n o p\">")),
+        format!("<style>{rules}</style>{}", numbered(|n| format!("<b class=\"a b c d n{n}\">"))),
     ];
     for html in cases {
         let start: String = html.chars().take(40).collect();

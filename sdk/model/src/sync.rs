@@ -47,6 +47,9 @@ pub struct SyncState {
     pub last_error: Option<SyncError>,
     /// How often the provider lost its cursor and everything was compared anew.
     pub provider_resets: i64,
+    /// Set while everything is read a second time: the last reading lacked so much that nothing was deleted for it.
+    // Contract silent: a status has no word for that. It is an additional field.
+    pub second_reading: Option<SecondReading>,
     /// When it is read next without anybody asking; null where it is not followed, or is being read.
     pub next_attempt_at: Option<Instant>,
     /// Of the last change in the log.
@@ -55,6 +58,19 @@ pub struct SyncState {
     pub item_errors: Vec<SyncItemError>,
     /// How many there are.
     pub item_error_count: i64,
+}
+
+/// Everything is read a second time, because the provider's list was empty, or lacked more than half of 20 or more items or of the collections.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct SecondReading {
+    /// Items that the last reading lacked. They are deleted if the second reading lacks them too.
+    pub missing: i64,
+    /// Items that were known.
+    pub known: i64,
+    /// The end of the last reading.
+    pub since: Instant,
 }
 
 /// An item of the provider that could not be read: it is missing in the copy, and held up nothing else.

@@ -1,5 +1,6 @@
 //! `/v1/calendars`
 
+mod apart;
 mod availability;
 mod convergence;
 mod cost;

@@ -1,17 +1,24 @@
 //! Promises of the contract that cut across operations.
 
+mod account_limits;
 mod cors;
 mod fairness;
 mod feeds;
+mod full_disk;
 mod hostile;
-mod idempotency;
+pub mod idempotency;
 mod isolation;
 mod keys;
 mod limits;
+mod noted_waits;
 mod odd_items;
 mod operations;
 mod page_bytes;
+mod page_parts;
 mod quarantine;
 mod races;
 mod scans;
+mod second_reading;
+mod statements;
+mod statements_jobs;
 mod throttling;

@@ -57,7 +57,11 @@ fn every_operation_is_described() {
     let public: Vec<String> = operations.iter().filter(|o| o.public).map(line).collect();
     assert_eq!(
         public,
-        ["GET /v1/auth/connectors/{provider}/callback", "POST /v1/providers/{provider}/notifications"],
+        [
+            "GET /v1/auth/connectors/{provider}/callback",
+            "POST /v1/providers/{provider}/notifications",
+            "POST /v1/providers/{provider}/notifications/{name}",
+        ],
         "only a browser that comes back, and a provider, has no key"
     );
 }

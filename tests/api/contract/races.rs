@@ -1,4 +1,4 @@
-//! What is written here while a provider is being asked stays as it was written: of a connection, of a message on its way, of a draft.
+//! Races of writes here with calls of a provider: the newer of both stays, of a connection, a message on its way, a draft, a collection.
 //! The provider holds its answer until the other write is done.
 
 use harness::{Actor, Exchange, TestServer};
@@ -7,6 +7,7 @@ use storage::sql::query;
 use switchboard::job_runner::runner;
 use switchboard::jobs::upkeep::PURGE;
 
+use crate::contacts::people::zoe;
 use crate::email::mailbox::{Mailbox, Provider, text, until};
 
 /// Holds the account's next answer to such a request until `let_go`.
@@ -28,7 +29,7 @@ pub async fn let_go(provider: &Actor) {
     provider.delete("/sandbox/faults").send().await.expect(204);
 }
 
-/// What the database has of a connection's secrets, whether or not the connection is still there.
+/// The secrets that the database has of a connection, whether or not the connection is still there.
 async fn stored(server: &TestServer, id: &str) -> (String, String, bool) {
     let sql = "select credentials, status, deleted_at from connections where id = $1";
     let row = query(sql).bind(id).fetch_one(server.app.db.reader(), |row| {
@@ -248,4 +249,230 @@ async fn a_late_page_does_not_double_a_draft() {
         assert_eq!(now["subject"], format!("{round}.3"));
     }
     assert_eq!(mailbox.there.contents().await.values().flatten().filter(|(f, _)| f == "drafts").count(), 1);
+}
+
+/// A kind of collection, and a field of it beside its name.
+struct CollectionKind {
+    ours: &'static str,
+    theirs: &'static str,
+    our_field: &'static str,
+    their_field: &'static str,
+}
+
+const COLLECTIONS: [CollectionKind; 3] = [
+    CollectionKind {
+        ours: "/v1/calendars",
+        theirs: "/sandbox/v1/calendars",
+        our_field: "color",
+        their_field: "colour",
+    },
+    CollectionKind {
+        ours: "/v1/contact-books",
+        theirs: "/sandbox/v1/books",
+        our_field: "description",
+        their_field: "notes",
+    },
+    CollectionKind {
+        ours: "/v1/task-lists",
+        theirs: "/sandbox/v1/lists",
+        our_field: "color",
+        their_field: "colour",
+    },
+];
+
+impl CollectionKind {
+    /// The list of what is in a collection.
+    fn contents(&self, id: &str) -> String {
+        match self.ours {
+            "/v1/calendars" => format!("/v1/calendars/{id}/events"),
+            "/v1/task-lists" => format!("/v1/task-lists/{id}/tasks"),
+            _ => format!("/v1/contacts?book_id={id}"),
+        }
+    }
+
+    /// A change of a collection.
+    fn entry(&self, id: &str) -> Value {
+        match self.ours {
+            "/v1/calendars" => {
+                json!({ "title": "Old", "start": "2026-03-02T11:00:00Z", "end": "2026-03-02T12:00:00Z" })
+            }
+            "/v1/task-lists" => json!({ "title": "Old" }),
+            _ => json!({ "bookId": id, "displayName": "Old" }),
+        }
+    }
+}
+
+/// A collection of zoe's that is being written while somebody else writes it.
+struct SharedCollection {
+    api: Actor,
+    provider: Actor,
+    /// The list of all that the account has.
+    list: String,
+    id: String,
+    /// The paths of a collection at the API and at the provider.
+    ours: String,
+    theirs: String,
+}
+
+impl SharedCollection {
+    async fn new(server: &TestServer, kind: &CollectionKind) -> SharedCollection {
+        let (api, connection) = zoe(server).await;
+        let new = json!({ "connectionId": connection, "name": "Shared" });
+        let made = api.post(kind.ours, new).send().await.expect(201);
+        let id = text(&made["id"]);
+        SharedCollection {
+            api,
+            provider: server.provider("zoe"),
+            list: format!("{}?connection_id={connection}", kind.ours),
+            ours: format!("{}/{id}", kind.ours),
+            theirs: format!("{}/{}", kind.theirs, text(&made["externalId"])),
+            id,
+        }
+    }
+
+    /// The collection as a pull finds it now; none: it is not there.
+    async fn pulled(&self, server: &TestServer) -> Option<Value> {
+        server.clock.advance_ms(1);
+        let page = self.api.get(&self.list).header("cache-control", "no-cache").send().await.expect(200);
+        page["data"].as_array().expect("a list").iter().find(|one| one["id"] == *self.id).cloned()
+    }
+
+    /// Makes it again at the provider, which has deleted it.
+    async fn make_again(&self) {
+        let (path, external) = self.theirs.rsplit_once('/').expect("a path");
+        let again = json!({ "id": external, "title": "Again" });
+        self.provider.post(path, again).send().await.expect(201);
+    }
+
+    /// How much is stored of what is in it.
+    async fn kept(&self, server: &TestServer) -> i64 {
+        let sql = "select count(*) as n from items where parent_id = $1 and deleted_at is null";
+        let kept = query(sql).bind(&self.id).fetch_one(server.app.db.reader(), |row| row.get::<i64>("n"));
+        kept.await.expect("a query")
+    }
+}
+
+/// A server whose copy may be some seconds old: what a write leaves is seen before the next pull mends it.
+async fn server_with_copies() -> TestServer {
+    TestServer::builder().config(|c| c.freshness_ms = 10_000).without_pulls().start().await
+}
+
+/// The answer of a change of a collection that is older than what a pull has read meanwhile does not replace that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_during_a_change_of_a_collection_is_not_undone() {
+    for kind in COLLECTIONS {
+        let server = server_with_copies().await;
+        let shared = SharedCollection::new(&server, &kind).await;
+        let value = json!("#123456");
+        hold(&shared.provider, "PATCH", &shared.theirs).await;
+        let pull = async {
+            held(&shared.provider).await;
+            let other = json!({ (kind.their_field): value });
+            shared.provider.patch(&shared.theirs, other).send().await.expect(200);
+            let pulled = shared.pulled(&server).await.expect("it is there");
+            assert_eq!((&pulled["name"], &pulled[kind.our_field]), (&json!("Renamed"), &value));
+            let_go(&shared.provider).await;
+        };
+        let change = shared.api.patch(&shared.ours, json!({ "name": "Renamed" })).keyed("change").send();
+        let (changed, ()) = tokio::join!(change, pull);
+        let changed = changed.expect(200);
+        assert_eq!((&changed["name"], &changed[kind.our_field]), (&json!("Renamed"), &value));
+        let copy = shared.api.get(&shared.ours).send().await.expect(200);
+        assert_eq!((&copy[kind.our_field], &copy["etag"]), (&value, &changed["etag"]));
+    }
+}
+
+/// A collection that somebody makes again while its deletion is under way stays, as a pull has read it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collection_that_is_made_again_during_its_deletion_stays() {
+    for kind in COLLECTIONS {
+        let server = server_with_copies().await;
+        let shared = SharedCollection::new(&server, &kind).await;
+        hold(&shared.provider, "DELETE", &shared.theirs).await;
+        let again = async {
+            held(&shared.provider).await;
+            shared.make_again().await;
+            assert_eq!(shared.pulled(&server).await.expect("it is there")["name"], "Again");
+            let_go(&shared.provider).await;
+        };
+        let (deleted, ()) = tokio::join!(shared.api.delete(&shared.ours).keyed("delete").send(), again);
+        deleted.expect(204);
+        let copy = shared.api.get(&shared.ours).send().await.expect(200);
+        assert_eq!(copy["name"], "Again");
+    }
+}
+
+/// One that is made again has nothing of what was in the deleted one, however little that was.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collection_that_is_made_again_during_its_deletion_is_empty() {
+    for kind in COLLECTIONS {
+        let server = server_with_copies().await;
+        let shared = SharedCollection::new(&server, &kind).await;
+        let contents = kind.contents(&shared.id);
+        let made_in = contents.split('?').next().expect("a path");
+        shared.api.post(made_in, kind.entry(&shared.id)).send().await.expect(201);
+        assert_eq!(shared.kept(&server).await, 1, "{}", kind.ours);
+        hold(&shared.provider, "DELETE", &shared.theirs).await;
+        let again = async {
+            held(&shared.provider).await;
+            shared.make_again().await;
+            assert_eq!(shared.pulled(&server).await.expect("it is there")["name"], "Again");
+            let_go(&shared.provider).await;
+        };
+        let forced = if kind.ours == "/v1/contact-books" { "?force=true" } else { "" };
+        let deletion = shared.api.delete(format!("{}{forced}", shared.ours)).keyed("delete").send();
+        let (deleted, ()) = tokio::join!(deletion, again);
+        deleted.expect(204);
+        assert_eq!(shared.kept(&server).await, 0, "{}", kind.ours);
+        assert_eq!(shared.api.get(&shared.ours).send().await.expect(200)["name"], "Again");
+        assert!(shared.api.all(&contents).await.is_empty(), "{}", kind.ours);
+    }
+}
+
+/// A deletion that the provider has done holds, also when nobody can see whether the collection was made again. The next list tells.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_deleted_collection_is_gone_where_its_list_cannot_be_read_again() {
+    for kind in COLLECTIONS {
+        let server = server_with_copies().await;
+        let shared = SharedCollection::new(&server, &kind).await;
+        hold(&shared.provider, "DELETE", &shared.theirs).await;
+        let again = async {
+            held(&shared.provider).await;
+            shared.make_again().await;
+            assert_eq!(shared.pulled(&server).await.expect("it is there")["name"], "Again");
+            // From now on the provider is not asked: this outlasts the faults, which go with the answer.
+            let limited =
+                json!({ "status": 429, "retryAfterS": 120, "method": "GET", "pathPrefix": kind.theirs });
+            shared.provider.post("/sandbox/faults", limited).send().await.expect(201);
+            assert_eq!(shared.pulled(&server).await.expect("as it was")["name"], "Again");
+            let_go(&shared.provider).await;
+        };
+        let (deleted, ()) = tokio::join!(shared.api.delete(&shared.ours).keyed("delete").send(), again);
+        deleted.expect(204);
+        shared.api.get(&shared.ours).send().await.refused(404, "not_found");
+        server.clock.advance_ms(120_000);
+        assert_eq!(shared.pulled(&server).await.expect("it is back")["name"], "Again");
+    }
+}
+
+/// A collection whose deletion a pull sees before the request that deletes it is answered is deleted once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_during_the_deletion_of_a_collection_changes_nothing() {
+    for kind in COLLECTIONS {
+        let server = server_with_copies().await;
+        let shared = SharedCollection::new(&server, &kind).await;
+        hold(&shared.provider, "DELETE", &shared.theirs).await;
+        let pull = async {
+            held(&shared.provider).await;
+            assert_eq!(shared.pulled(&server).await, None);
+            let_go(&shared.provider).await;
+        };
+        let (deleted, ()) = tokio::join!(shared.api.delete(&shared.ours).keyed("delete").send(), pull);
+        deleted.expect(204);
+        shared.api.get(&shared.ours).send().await.refused(404, "not_found");
+        let sql = "select count(*) as n from log where resource_id = $1 and change_type = 'deleted'";
+        let deletions =
+            query(sql).bind(&shared.id).fetch_one(server.app.db.reader(), |row| row.get::<i64>("n"));
+        assert_eq!(deletions.await.expect("a query"), 1, "{}", kind.ours);
+    }
 }

@@ -3,6 +3,7 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
+use storage::mail;
 
 use crate::email::mailbox::{Mailbox, letter, merge, refused, text};
 
@@ -172,6 +173,9 @@ async fn sent_once(mailbox: Mailbox) {
         (&after["status"], &after["sentMessageId"], &after["sendError"]),
         (&json!("sent"), &message["id"], &Value::Null)
     );
+    let latest = mail::latest_of(mailbox.server.app.db.reader(), &text(&draft["threadId"])).await;
+    let is_in_its_thread = sent["threadId"] == draft["threadId"];
+    assert_eq!(latest.expect("a query").is_some(), is_in_its_thread, "a thread without messages is empty");
     mailbox.api.post(&send, json!({})).send().await.refused(409, "draft_already_sent");
     let list = format!("/v1/email/drafts?connection_id={}", mailbox.connection);
     assert_eq!(mailbox.all(&list).await, Vec::<Value>::new());

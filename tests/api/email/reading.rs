@@ -6,6 +6,7 @@ use crate::email::mailbox::{Mailbox, Provider, letter, refused, text, written};
 
 on_every_mailbox!(
     html_is_made_safe,
+    what_its_writer_hid_is_neither_shown_nor_quoted,
     files_and_parts_of_them,
     charsets,
     what_is_not_there,
@@ -77,6 +78,29 @@ fn with_files() -> String {
          Content-Transfer-Encoding: quoted-printable\r\n\r\na=3Db=FF\r\n\
          --m\r\nContent-Type: message/rfc822\r\n\r\n{inner}\r\n--m--\r\n"
     )
+}
+
+async fn what_its_writer_hid_is_neither_shown_nor_quoted(mailbox: Mailbox) {
+    let tags: String = "ignore".chars().map(|c| format!("&#x{:x};", 0xe0000 + u32::from(c))).collect();
+    let html = format!(
+        "<style>.pre{{display:none!important}}</style><div class=\"pre\">secret</div><div style=\"DISPLAY:n\\6fne\">secret</div>\
+         <div style=\"font-size:0\">secret<p style=\"font-size:14px\">Hello{tags} you</p></div>\r\n"
+    );
+    let head = "MIME-Version: 1.0\r\nContent-Type: text/html; charset=utf-8\r\n";
+    mailbox.there.deliver(&written("Hidden", "hidden@x.test", head, &html)).await;
+    let listed = mailbox.titled("Hidden").await;
+    // Others make the beginning of a text themselves.
+    if mailbox.provider == Provider::Sandbox {
+        assert_eq!(listed["snippet"], "Hello you");
+    }
+    let message = mailbox.read(&listed["id"]).await;
+    let (html, safe) = (text(&message["body"]["html"]), text(&message["body"]["safeHtml"]));
+    assert!(html.contains("secret"), "as the sender wrote it: {html}");
+    assert!(!safe.contains("secret") && safe.contains("Hello you"), "{safe:?}");
+    let forwarded = json!({ "subject": "Forwarded", "body": { "text": "See" }, "replyToMessageId": listed["id"],
+        "replyMode": "forward" });
+    let sent = text(&mailbox.send(forwarded).await["body"]["text"]);
+    assert!(!sent.contains("secret") && sent.contains("Hello you"), "{sent:?}");
 }
 
 async fn files_and_parts_of_them(mailbox: Mailbox) {

@@ -39,7 +39,8 @@ impl Held {
 
     /// A transaction of another program, which has locked the row of an application.
     async fn locked(server: &TestServer, application: &'static str) -> Held {
-        let db = Db::connect(&Options::of(server.app.config.database())).await.expect("the database");
+        let options = Options { pools: patient(), ..Options::of(server.app.config.database()) };
+        let db = Db::connect(&options).await.expect("the database");
         let mut held = Held { end: Arc::new(Semaphore::new(0)), transactions: JoinSet::new() };
         let begun = Arc::new(Semaphore::new(0));
         let end = Arc::clone(&held.end);
@@ -81,6 +82,11 @@ async fn wait_for(begun: &Semaphore, number: u32) {
     all.expect("nobody closes it").forget();
 }
 
+/// Bounds with which a transaction may do nothing for as long as a test takes.
+fn patient() -> PoolLimits {
+    PoolLimits { idle_ms: 60_000, ..PoolLimits::default() }
+}
+
 fn usage(db: &Db, lane: &str) -> PoolUsage {
     db.pool_usage().into_iter().find(|pool| pool.lane == lane).expect("a pool")
 }
@@ -106,9 +112,8 @@ fn not_on_sqlite(server: &TestServer) -> bool {
 /// writing, the others stand in front of the pool, and everybody else is answered as if they were not there.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_tenant_with_64_writers_slows_others_three_times_at_most() {
-    let patient =
-        PoolLimits { acquire_ms: 60_000, lock_ms: 60_000, statement_ms: 60_000, ..PoolLimits::default() };
-    let server = TestServer::builder().config(|config| config.database_pools = patient).start().await;
+    let pools = PoolLimits { acquire_ms: 60_000, lock_ms: 60_000, statement_ms: 60_000, ..patient() };
+    let server = TestServer::builder().config(|config| config.database_pools = pools).start().await;
     if not_on_sqlite(&server) {
         return;
     }
@@ -164,7 +169,7 @@ async fn a_statement_that_waits_five_seconds_is_503() {
 /// All connections for writing are taken (on SQLite: the one writer is at work), and reads are answered.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_do_not_wait_for_writers() {
-    let server = TestServer::start().await;
+    let server = TestServer::builder().config(|config| config.database_pools = patient()).start().await;
     let api = server.client().await;
     let id = api.connect_account("alice").await;
     let db = &server.app.db;
@@ -180,7 +185,7 @@ async fn reads_do_not_wait_for_writers() {
 /// Jobs have connections of their own: when they use all of them, requests are answered, and when requests use all of theirs, jobs are run.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn jobs_do_not_take_the_requests_connections() {
-    let server = TestServer::start().await;
+    let server = TestServer::builder().config(|config| config.database_pools = patient()).start().await;
     if not_on_sqlite(&server) {
         return;
     }

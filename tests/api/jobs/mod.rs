@@ -1,5 +1,7 @@
 //! Work in the background: what a turn that fails costs, who runs what, and what a stop leaves.
 
+mod claims;
+mod clock;
 mod command;
 mod fair;
 mod lanes;

@@ -84,6 +84,13 @@ impl World {
         usize::try_from(found.await.expect("a query")).expect("a count")
     }
 
+    /// Whether the account's calendars, as the provider lists them now, have this one.
+    async fn is_listed(&self) -> bool {
+        self.server.clock.advance_ms(1);
+        let page = self.api.get("/v1/calendars").header("cache-control", "no-cache").send().await.expect(200);
+        page["data"].as_array().expect("a list").iter().any(|one| one["id"] == *self.calendar)
+    }
+
     /// Runs jobs of this kind at the other host, whose first request the provider does and does not answer. Returns when it has done it.
     async fn pull_held(&self, kind: JobKind) -> JoinHandle<u64> {
         let fault = json!({ "method": "GET", "pathPrefix": self.theirs, "heldAnswer": true });
@@ -226,37 +233,45 @@ async fn what_one_turn_has_read_is_not_taken_for_the_whole() {
     assert_eq!(world.api.all(&events).await.len(), 25);
 }
 
-/// A calendar that the provider hides for a while keeps its id, and is followed as before when it is there again.
+/// A calendar that the provider hides for a while keeps its id, and is followed as before when it is there again. In between it has no job.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_calendar_that_comes_back_is_pulled_again() {
     let world = World::new(TestServer::builder()).await;
     assert_eq!(world.server.pull().await, 1);
     world.make("second").await;
-    set_gone(&world, Some(world.server.app.now())).await;
+    let external = world.theirs.split('/').nth(4).expect("the calendar's id").to_owned();
+    world.provider.post("/sandbox/faults", json!({ "missing": external })).send().await.expect(201);
+    assert!(!world.is_listed().await);
     world.server.clock.advance_ms(MINUTE_MS);
-    assert_eq!(world.server.pull().await, 1);
-    assert_eq!(world.here().await, 1);
-    set_gone(&world, None).await;
-    world.server.clock.advance_ms(15 * MINUTE_MS);
+    assert_eq!(world.server.pull().await, 1, "a look whether it is gone");
+    let job = jobs::find(world.server.app.db.reader(), &world.job).await.expect("a query");
+    assert_eq!(job, None, "nothing is left to do");
+    assert!(world.is_listed().await);
     assert_eq!(world.server.pull().await, 1);
     assert_eq!(world.here().await, 2);
 }
 
-/// Makes the row of the calendar a tombstone (ms since 1970), or live again.
-async fn set_gone(world: &World, at: Option<i64>) {
-    let calendar = world.calendar.clone();
-    let set: anyhow::Result<u64> = world
-        .server
-        .app
-        .db
-        .write(move |tx| {
-            Box::pin(async move {
-                let change = query("update items set deleted_at = $1 where id = $2");
-                change.bind(at).bind(&calendar).execute(tx).await
-            })
-        })
-        .await;
-    assert_eq!(set.expect("a write"), 1);
+/// Its pull ends with it, and a calendar that is restored at the provider is read when somebody asks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_collection_that_a_client_deletes_has_no_job() {
+    let server = TestServer::builder().without_pulls().start().await;
+    let api = server.client().await;
+    let connection = api.connect_account("zoe").await;
+    for (path, surface) in [("/v1/calendars", "calendar"), ("/v1/task-lists", "tasks")] {
+        let new = json!({ "connectionId": connection, "name": "Shared" });
+        let id = text(&api.post(path, new).send().await.expect(201)["id"]);
+        api.post(format!("{path}/{id}/sync/start"), json!({})).send().await.expect(202);
+        assert_eq!(server.pull().await, 1, "{path}");
+        let job = async || {
+            let id = format!("pull:{connection}:{surface}:{id}");
+            jobs::find(server.app.db.reader(), &id).await.expect("a query")
+        };
+        assert!(job().await.is_some(), "{path}");
+        api.delete(format!("{path}/{id}")).send().await.expect(204);
+        assert_eq!(job().await, None, "{path}");
+        server.clock.advance_ms(60 * MINUTE_MS);
+        assert_eq!(server.pull().await, 0, "{path}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

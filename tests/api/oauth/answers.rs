@@ -9,11 +9,10 @@ use axum::response::{IntoResponse, Response};
 use harness::TestServer;
 use harness::browser::encoded;
 use jiff::Timestamp;
-use serde_json::{Map, Value, json};
-use storage::oauth_clients::{self, OAuthClient};
+use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
-use crate::oauth::{Flow, tenant};
+use crate::oauth::{Flow, register_client};
 
 const HOUR_MS: i64 = 3_600_000;
 const FORM: &str = "application/x-www-form-urlencoded";
@@ -129,25 +128,10 @@ async fn flow() -> (Flow, Endpoint) {
     });
     let flow = Flow::on(builder.start().await).await;
     let endpoint = Endpoint::before(&flow.server).await;
-    let (app, now) = (&flow.server.app, flow.server.app.now());
-    let client = OAuthClient {
-        id: "oac_endpoint".to_owned(),
-        tenant: tenant(&flow.server, &flow.api).await,
-        provider: "sandbox".to_owned(),
-        client_id: "switchboard".to_owned(),
-        client_secret: None,
-        client_auth: None,
-        settings: Map::new(),
-        endpoints: Map::from_iter([("tokenUrl".to_owned(), json!(endpoint.url))]),
-        scopes: Map::new(),
-        version: 1,
-        disabled_at: None,
-        created_at: now,
-        updated_at: now,
-    };
-    let written: anyhow::Result<()> =
-        app.db.write(move |tx| Box::pin(async move { oauth_clients::insert(tx, &client).await })).await;
-    written.expect("the provider is registered");
+    register_client(&flow.server, &flow.api, "sandbox", |client| {
+        client.endpoints.insert("tokenUrl".to_owned(), json!(endpoint.url));
+    })
+    .await;
     (flow, endpoint)
 }
 

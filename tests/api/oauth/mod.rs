@@ -3,16 +3,20 @@
 mod answers;
 mod apps;
 mod attacks;
+mod gmail_imap;
+mod operator;
 mod pending;
 mod process;
 mod refresh;
 mod round_trip;
 mod token;
 
+use base::ids::Kind;
 use base::tenant::Tenant;
 use harness::browser::{Browser, Consent, Page, parameter};
 use harness::{Actor, Exchange, TestServer, bundle};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use storage::oauth_clients::OAuthClient;
 use storage::{api_keys, oauth_clients};
 use tempfile::TempDir;
 
@@ -93,14 +97,14 @@ fn request(change: Value) -> Value {
 }
 
 /// The tenant that an actor's key belongs to.
-async fn tenant(server: &TestServer, api: &Actor) -> Tenant {
+pub async fn tenant(server: &TestServer, api: &Actor) -> Tenant {
     let hash = server.app.keyring.api_key_hash(api.key.as_deref().expect("a key"));
     let key = api_keys::by_hash(server.app.db.reader(), &hash).await.expect("the store answers");
     key.expect("the key exists").tenant
 }
 
 /// Registers an address to which users of the actor's application may return; what `switchboard apps redirects` does.
-async fn register(server: &TestServer, api: &Actor, uri: &'static str) {
+pub async fn register(server: &TestServer, api: &Actor, uri: &'static str) {
     let (tenant, now) = (tenant(server, api).await, server.app.now());
     let write = server
         .app
@@ -109,8 +113,54 @@ async fn register(server: &TestServer, api: &Actor, uri: &'static str) {
     write.await.expect("the redirect is registered");
 }
 
+/// Writes the registration of a provider for the actor's application, as `switchboard apps provider set` does: the stored one, or a new one
+/// of the sandbox provider's public client, with `change`. A host that has called the provider follows a second later.
+pub async fn register_client(
+    server: &TestServer,
+    api: &Actor,
+    provider: &str,
+    change: impl FnOnce(&mut OAuthClient),
+) {
+    let (app, tenant, now) = (&server.app, tenant(server, api).await, server.app.now());
+    let found = oauth_clients::find(app.db.reader(), &tenant, provider).await.expect("the store answers");
+    let is_new = found.is_none();
+    let new = || OAuthClient {
+        id: app.new_id(Kind::OAuthClient),
+        tenant,
+        provider: provider.to_owned(),
+        client_id: "switchboard".to_owned(),
+        client_secret: None,
+        client_auth: None,
+        settings: Map::new(),
+        endpoints: Map::new(),
+        scopes: Map::new(),
+        version: 1,
+        disabled_at: None,
+        created_at: now,
+        updated_at: now,
+    };
+    let mut client = found.unwrap_or_else(new);
+    change(&mut client);
+    let write = app.db.write(move |tx| {
+        Box::pin(async move {
+            match is_new {
+                true => oauth_clients::insert(tx, &client).await.map(|()| true),
+                false => oauth_clients::update(tx, &client).await,
+            }
+        })
+    });
+    let written: anyhow::Result<bool> = write.await;
+    assert!(written.expect("the provider is registered"), "another test changed it meanwhile");
+}
+
+/// Puts a server in the place of an origin of the provider's, as `--origin` does.
+pub fn replace_origin(client: &mut OAuthClient, origin: &str, server: &str) {
+    let origins = client.endpoints.entry("origins").or_insert_with(|| json!({}));
+    origins[origin] = json!(server);
+}
+
 /// A folder of connectors with one: the sandbox's component under `name`, its manifest changed by `edit`.
-fn connector(name: &str, edit: impl FnOnce(String) -> String) -> TempDir {
+pub fn connector(name: &str, edit: impl FnOnce(String) -> String) -> TempDir {
     let from = bundle().join("sandbox");
     let dir = tempfile::tempdir().expect("a folder");
     let to = dir.path().join(name);

@@ -1,15 +1,17 @@
 //! Providers that post to the service when something has changed, by example: the sandbox provider does so for what is followed.
 
 mod keys;
+mod kinds;
 mod notifications;
 mod tokens;
 mod watches;
 
-use harness::{Actor, Exchange, TestServer};
+use harness::{Actor, Exchange, TestServer, bundle};
 use serde_json::{Value, json};
 use storage::jobs::{self, Job};
 use storage::sql::query;
 use storage::watches::{self as table, Watch};
+use tempfile::TempDir;
 
 use crate::email::mailbox::{text, until};
 
@@ -19,6 +21,21 @@ pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub const LIFE_MS: i64 = 7 * 24 * HOUR_MS;
 
 pub const NOTIFICATIONS: &str = "/v1/providers/sandbox/notifications";
+
+/// A folder with the sandbox's connector, which has this in the place of its table `[push]`.
+pub fn connectors(push: &str) -> TempDir {
+    let from = bundle().join("sandbox");
+    let dir = tempfile::tempdir().expect("a folder");
+    let to = dir.path().join("sandbox");
+    std::fs::create_dir(&to).expect("a folder");
+    let manifest =
+        std::fs::read_to_string(from.join("connector.toml")).expect("`cargo xtask connectors` was run");
+    let (before, own) = manifest.split_once("[push]\n").expect("the sandbox notifies");
+    let (_, after) = own.split_once("\n\n").expect("another table follows");
+    std::fs::write(to.join("connector.toml"), format!("{before}{push}\n{after}")).expect("written");
+    std::fs::copy(from.join("sandbox.wasm"), to.join("sandbox.wasm")).expect("copied");
+    dir
+}
 
 /// Calendars of zoe at the sandbox provider that are followed, and watched by it.
 pub struct World {

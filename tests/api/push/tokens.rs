@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use harness::{Exchange, TestServer, bundle};
+use harness::{Exchange, TestServer};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -13,12 +13,12 @@ use tempfile::TempDir;
 
 use crate::email::mailbox::until;
 use crate::push::keys::{KeyServer, MAX_AGE_S, Signer, coded};
-use crate::push::{HOUR_MS, MINUTE_MS, NOTIFICATIONS, World};
+use crate::push::{HOUR_MS, LIFE_MS, MINUTE_MS, NOTIFICATIONS, World, connectors};
 
-const ISSUER: &str = "https://accounts.google.com";
+pub const ISSUER: &str = "https://accounts.google.com";
 const EMAIL: &str = "push@project.iam.gserviceaccount.com";
 /// Whose calendar is followed.
-const ACCOUNT: &str = "zoe@sandbox.test";
+pub const ACCOUNT: &str = "zoe@sandbox.test";
 const MAX_AGE_MS: i64 = MAX_AGE_S * 1_000;
 
 /// A push subscription.
@@ -38,7 +38,7 @@ impl PubSub {
     async fn allowed(networks: &[&str]) -> PubSub {
         let signer = Signer::es256("1");
         let keys = KeyServer::start(&[&signer]).await;
-        let connectors = connectors(&keys.url());
+        let connectors = connectors(&push_table(&keys.url()));
         let dir = connectors.path().to_owned();
         let networks = networks.iter().map(|network| network.parse().expect("a network")).collect();
         let builder = TestServer::builder().config(|config| {
@@ -91,28 +91,17 @@ impl PubSub {
     }
 }
 
-/// A folder with the sandbox's connector, whose notifications are read as those of Gmail.
-fn connectors(jwks_url: &str) -> TempDir {
-    let from = bundle().join("sandbox");
-    let dir = tempfile::tempdir().expect("a folder");
-    let to = dir.path().join("sandbox");
-    std::fs::create_dir(&to).expect("a folder");
-    let manifest =
-        std::fs::read_to_string(from.join("connector.toml")).expect("`cargo xtask connectors` was run");
-    let (before, push) = manifest.split_once("[push]\n").expect("the sandbox notifies");
-    let (_, after) = push.split_once("\n\n").expect("another table follows");
-    let push = format!(
+/// The table of a connector whose notifications are read as those of Gmail.
+fn push_table(jwks_url: &str) -> String {
+    format!(
         "[push]\nauth = \"jwt\"\naccount = \"/emailAddress\"\nbase64 = \"/message/data\"\n\n\
          [push.jwt]\nissuers = [\"{ISSUER}\", \"accounts.google.com\"]\n\
          jwks_url = \"{jwks_url}\"\nemail = \"{EMAIL}\"\n"
-    );
-    std::fs::write(to.join("connector.toml"), format!("{before}{push}\n{after}")).expect("written");
-    std::fs::copy(from.join("sandbox.wasm"), to.join("sandbox.wasm")).expect("copied");
-    dir
+    )
 }
 
 /// The body of a push request about a mailbox of Gmail.
-fn about(account: &str) -> Value {
+pub fn about(account: &str) -> Value {
     let data = json!({ "emailAddress": account, "historyId": 9_876_543_210_u64 }).to_string();
     json!({ "message": { "data": BASE64_STANDARD.encode(data), "messageId": "2070443601311540",
         "publishTime": "2026-03-01T09:00:00.25Z" }, "subscription": "projects/project/subscriptions/gmail" })
@@ -135,6 +124,29 @@ async fn a_request_with_a_token_of_the_provider_only_pulls() {
     empty.header("authorization", &format!("Bearer {}", pubsub.token())).send().await.expect(202);
     assert_eq!((world.counted("unknown_watch"), pubsub.pulled_in().await), (1, HOUR_MS));
     assert_eq!(pubsub.keys.asked(), 1, "the keys are kept");
+}
+
+/// The address of an account can change, and its provider's notifications name the new one.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_renewed_watch_is_known_by_the_address_that_its_account_has_now() {
+    const MOVED: &str = "zoe.moved@sandbox.test";
+    let pubsub = PubSub::start().await;
+    let world = &pubsub.world;
+    let renamed: anyhow::Result<()> = world
+        .server
+        .app
+        .db
+        .write(|tx| {
+            Box::pin(async move { tx.batch("update connections set email = 'zoe.moved@sandbox.test'").await })
+        })
+        .await;
+    renamed.expect("it is written");
+    world.server.clock.advance_ms(LIFE_MS * 6 / 10);
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!(world.watch(0).await.account.as_deref(), Some(MOVED));
+    pubsub.push(MOVED, &pubsub.token()).await.expect(202);
+    pubsub.push(ACCOUNT, &pubsub.token()).await.expect(202);
+    assert_eq!((world.counted("authentic"), world.counted("unknown_watch")), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -634,7 +634,9 @@ fn faults() {
     api.update("msg-quote-5", MessageUpdate { starred: Some(true), ..MessageUpdate::default() }).unwrap();
     api.fault(json!({ "garbled": true }));
     let (garbled, _) = api.changed_mail(cursor.clone());
-    assert_eq!(garbled[0].error.as_ref().unwrap().code, "unreadable");
+    let error = garbled[0].error.as_ref().unwrap();
+    assert_eq!(error.code, "unreadable");
+    assert_eq!(error.message, "the provider's mail cannot be read", "without the value");
     assert_eq!((garbled[0].external_id.as_str(), garbled[0].items.len()), ("msg-quote-5", 0));
 
     // One that the connector does not survive is named, and the others can be read.

@@ -354,7 +354,11 @@ fn follow_changes() {
     api.fault(json!({ "garbled": true, "times": 2 }));
     let odd = api.task_changes(None, ChangesRequest::default()).unwrap().body.sources;
     assert_eq!(odd.len(), 17);
-    assert!(odd.iter().all(|source| source.error.as_ref().is_some_and(|e| e.code == "unreadable")));
+    for error in odd.iter().map(|source| source.error.as_ref().expect("it is garbled")) {
+        assert_eq!(error.code, "unreadable");
+        let place = error.message.strip_prefix("the provider's task cannot be read at line 1, column ");
+        assert!(place.is_some_and(|column| column.parse::<u32>().is_ok()), "without the value: {error:?}");
+    }
     let names = ChangesRequest { names_only: true, ..ChangesRequest::default() };
     let named = api.task_changes(None, names).unwrap().body.sources;
     assert!(named.iter().zip(&odd).all(|(n, o)| n.error.is_none() && n.external_id == o.external_id));

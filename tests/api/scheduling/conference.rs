@@ -62,7 +62,7 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
             (&made["provider"], &made["status"], &made["joinUrl"]),
             (&json!(kind), &json!("ready"), &url)
         );
-        let said = mail::body(&mail::received(&mailbox, &format!("Confirmed: {name} with Ada")).await);
+        let said = mail::body(&mail::received(&mailbox, &format!("Confirmed: {name} with Alice")).await);
         assert!(said.contains(&format!("Where: {name}: {link}")), "{said}");
 
         let address = format!("http://{}", server.app.config.listen);
@@ -80,7 +80,7 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
         let second = event(&desk, &booked).await;
         assert_eq!((&second["start"], &second["id"]), (&moved["start"], &first["id"]));
         assert_eq!((&second["conference"], join_url(&desk, &booked).await), (&first["conference"], url));
-        let said = mail::body(&mail::received(&mailbox, &format!("New time: {name} with Ada")).await);
+        let said = mail::body(&mail::received(&mailbox, &format!("New time: {name} with Alice")).await);
         assert!(said.contains(&format!("Where: {name}: {link}")), "{said}");
     }
 }
@@ -133,7 +133,7 @@ async fn an_event_without_its_conference_is_better_than_none() {
     mail::deliver(server).await;
     assert_eq!(event(&desk, &booked).await["conference"], Value::Null);
     assert_eq!(join_url(&desk, &booked).await, Value::Null);
-    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Ada").await);
+    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Alice").await);
     assert!(said.lines().any(|line| line == "Where: Google Meet"), "{said}");
 }
 
@@ -214,8 +214,8 @@ async fn the_confirmation_waits_for_a_link_that_comes_a_moment_later() {
     assert_eq!(event(&desk, &booked).await["conference"]["joinUrl"], link.as_str());
     assert_eq!(updates(server, &booked).await, ["provider"]);
     mail::deliver(server).await;
-    assert_eq!(mail::subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
-    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Ada").await);
+    assert_eq!(mail::subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
+    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Alice").await);
     assert!(said.contains(&format!("Where: Google Meet: {link}")), "{said}");
 }
 
@@ -234,7 +234,7 @@ async fn a_link_that_comes_after_the_confirmation_is_told_once() {
     server.clock.advance_ms(60_000);
     run_jobs(server).await;
     mail::deliver(server).await;
-    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Ada").await);
+    let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Alice").await);
     assert!(said.lines().any(|line| line == "Where: Microsoft Teams"), "{said}");
 
     link_is_made(server, "alice", &theirs).await;
@@ -249,10 +249,10 @@ async fn a_link_that_comes_after_the_confirmation_is_told_once() {
     assert_eq!(updates(server, &booked).await, ["provider"]);
     assert_eq!(
         mail::subjects(&mailbox).await,
-        ["Confirmed: Intro call with Ada", "Link to join: Intro call with Ada"]
+        ["Confirmed: Intro call with Alice", "Link to join: Intro call with Alice"]
     );
-    let said = mail::body(&mail::received(&mailbox, "Link to join: Intro call with Ada").await);
-    assert!(said.contains("Here is the link to your appointment."), "{said}");
+    let said = mail::body(&mail::received(&mailbox, "Link to join: Intro call with Alice").await);
+    assert!(said.contains("Here is the link to join."), "{said}");
     assert!(said.contains(&format!("Where: Microsoft Teams: {link}")), "{said}");
 }
 

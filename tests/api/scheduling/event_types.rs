@@ -123,6 +123,56 @@ async fn a_bound_key_has_its_own_hosts_alone() {
         json!({ "slug": "bob", "title": "Bob", "durationMinutes": 15, "hosts": [{ "connectionId": bobs }] });
     let made = bound.post(EVENT_TYPES, mine).send().await.expect(201);
     assert!(made["hosts"][0]["calendarId"].is_string(), "the account's default calendar");
-    assert_eq!(made["warnings"][0]["code"], "never_open");
+    assert_eq!(made["warnings"], json!([]));
     assert_eq!(bound.all(EVENT_TYPES).await.len(), 1);
+}
+
+/// An event type that says nothing of hours and names has those of a working week at its host's place, and the account's name. Both can be taken
+/// away again.
+#[tokio::test]
+async fn an_event_type_without_hours_and_names_has_those_of_its_host() {
+    let server = TestServer::start().await;
+    let api = server.client().await;
+    let bobs = api.connect_account("bob").await;
+    let body =
+        json!({ "slug": "bob", "title": "Bob", "durationMinutes": 60, "hosts": [{ "connectionId": bobs }] });
+    let made = api.post(EVENT_TYPES, body).send().await.expect(201);
+    let weekly = json!([{ "days": [1, 2, 3, 4, 5], "start": "09:00", "end": "17:00" }]);
+    let hours = json!({ "timeZone": "America/New_York", "weekly": weekly, "overrides": [] });
+    assert_eq!((&made["schedule"], &made["warnings"]), (&hours, &json!([])));
+    assert_eq!(made["hosts"][0]["displayName"], "Bob Carter");
+    // A Tuesday on which New York is four hours behind UTC.
+    let free = super::starts(&api, &super::on(&text(&made["id"]), super::DAY)).await;
+    let ends = (free.first().map(String::as_str), free.last().map(String::as_str));
+    assert_eq!(ends, (Some("13:00"), Some("20:00")), "{free:?}");
+
+    let path = format!("{EVENT_TYPES}/{}", text(&made["id"]));
+    let mut nameless = made["hosts"].clone();
+    nameless[0]["displayName"] = json!("");
+    let change = json!({ "schedule": null, "hosts": nameless });
+    let changed = api.patch(&path, change).send().await.expect(200);
+    assert_eq!((&changed["schedule"], &changed["hosts"]), (&Value::Null, &nameless));
+    assert_eq!(changed["warnings"][0]["code"], "never_open");
+    let link = api.get("/v1/scheduling/booking-links/bob").send().await.expect(200);
+    assert_eq!(link["hosts"], json!([{ "name": null, "avatarUrl": null }]));
+}
+
+/// Hours that are given are not replaced, and where they are none the answer says so.
+#[tokio::test]
+async fn an_event_type_that_is_never_open_says_so() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let empty = [json!({ "timeZone": "UTC" }), json!({ "timeZone": "UTC", "weekly": [] })];
+    for (n, schedule) in empty.into_iter().enumerate() {
+        let mut body = desk.event_type(&format!("never-{n}"));
+        body["schedule"] = schedule;
+        let made = desk.api.post(EVENT_TYPES, body).send().await.expect(201);
+        assert_eq!(made["schedule"]["weekly"], json!([]));
+        assert_eq!(made["warnings"][0]["code"], "never_open", "{made:#}");
+        let path = format!("{EVENT_TYPES}/{}", text(&made["id"]));
+        let weekly = json!([{ "days": [1], "start": "09:00", "end": "10:00" }]);
+        let open = json!({ "schedule": { "timeZone": "UTC", "weekly": weekly } });
+        let changed = desk.api.patch(path, open).send().await.expect(200);
+        assert_eq!(changed["warnings"], json!([]));
+    }
 }

@@ -13,6 +13,8 @@ use super::{DAY, Desk, on, starts, text};
 use crate::email::mailbox::{Mailbox, escaped};
 
 const MINUTE_MS: i64 = 60_000;
+/// The title as the invitee and as the host read it.
+const INVITED: &str = "Intro call with Alice";
 const TITLE: &str = "Intro call with Ada";
 
 fn at(time: &str) -> Value {
@@ -40,7 +42,7 @@ fn all_day() -> Value {
 /// The newest invitation that Ada has, without folded lines.
 async fn newest_invitation(mailbox: &Mailbox) -> String {
     let all = mailbox.list("").await;
-    let newest = all.iter().find(|message| message["subject"] == TITLE).expect("an invitation");
+    let newest = all.iter().find(|message| message["subject"] == INVITED).expect("an invitation");
     let message = mailbox.read(&newest["id"]).await;
     let mut files = message["attachments"].as_array().expect("a list").iter();
     let file = files.find(|file| file["filename"] == "invite.ics").expect("the invitation as a file");

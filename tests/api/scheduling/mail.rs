@@ -29,7 +29,7 @@ pub async fn host(server: &TestServer) -> Desk {
 }
 
 /// The same of another account.
-async fn host_of(server: &TestServer, account: &str) -> Desk {
+pub async fn host_of(server: &TestServer, account: &str) -> Desk {
     let api = server.client().await;
     let account = json!({
         "provider": "sandbox", "displayName": "Alice Adams",
@@ -111,13 +111,13 @@ async fn the_invitee_is_told_by_the_hosts_own_account() {
     assert_eq!(booked["warnings"], json!([]));
     deliver(&mailbox.server).await;
 
-    let message = received(&mailbox, "Confirmed: Intro call with Ada").await;
+    let message = received(&mailbox, "Confirmed: Intro call with Alice").await;
     assert_eq!(message["from"], json!([{ "name": "Alice", "email": "alice@sandbox.test" }]));
     assert_eq!(message["to"], json!([{ "name": "Ada", "email": mailbox.address }]));
     assert_eq!(message["calendarMethod"], Value::Null);
     let said = body(&message);
     for line in [
-        "Your appointment is confirmed.",
+        "Your booking is confirmed.",
         "When: Tuesday, 10 March 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)",
         "With: Alice",
     ] {
@@ -151,16 +151,16 @@ async fn every_change_is_told_once() {
     deliver(&mailbox.server).await;
 
     let all = [
-        "Cancelled: Intro call with Ada",
-        "Confirmed: Intro call with Ada",
-        "New time: Intro call with Ada",
-        "Waiting for confirmation: Intro call with Ada",
+        "Cancelled: Intro call with Alice",
+        "Confirmed: Intro call with Alice",
+        "New time: Intro call with Alice",
+        "Waiting for confirmation: Intro call with Alice",
     ];
     assert_eq!(subjects(&mailbox).await, all);
-    let moved = body(&received(&mailbox, "New time: Intro call with Ada").await);
+    let moved = body(&received(&mailbox, "New time: Intro call with Alice").await);
     assert!(moved.contains("Before: Tuesday, 10 March 2026, 09:00"), "{moved}");
-    let cancelled = body(&received(&mailbox, "Cancelled: Intro call with Ada").await);
-    assert!(cancelled.contains("Reason: I am ill"), "{cancelled}");
+    let cancelled = body(&received(&mailbox, "Cancelled: Intro call with Alice").await);
+    assert!(cancelled.contains("> I am ill"), "{cancelled}");
     assert!(cancelled.contains("/intro?lang=en") && !cancelled.contains("/book/b/"), "{cancelled}");
 }
 
@@ -196,7 +196,7 @@ async fn the_same_change_is_not_told_again() {
         .await;
     again.expect("the job is enqueued");
     deliver(&mailbox.server).await;
-    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
 }
 
 /// Who cancels before anybody was told gets the last word alone.
@@ -208,7 +208,7 @@ async fn what_was_overtaken_is_not_told() {
     let booked = book(&desk, &mailbox, &id, json!({})).await;
     desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
     deliver(&mailbox.server).await;
-    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Alice"]);
 }
 
 /// Where several have seats the host's event names none of them: each gets an invitation of the own, which is changed and taken back.
@@ -219,7 +219,7 @@ async fn a_seat_has_an_invitation_of_its_own() {
     let id = desk.open("class", json!({ "seatsPerSlot": 3 })).await;
     let booked = book(&desk, &mailbox, &id, json!({})).await;
     deliver(&mailbox.server).await;
-    let invited = received(&mailbox, "Intro call with Ada").await;
+    let invited = received(&mailbox, "Intro call with Alice").await;
     assert_eq!(invited["calendarMethod"], "request");
     let files = invited["attachments"].as_array().expect("a list");
     let is_invitation = |file: &Value| file["filename"] == "invite.ics";
@@ -229,11 +229,11 @@ async fn a_seat_has_an_invitation_of_its_own() {
     desk.api.post(path(&booked, "/reschedule"), moved).send().await.expect(200);
     deliver(&mailbox.server).await;
     let all = mailbox.list("").await;
-    let requests = all.iter().filter(|m| m["subject"] == "Intro call with Ada").count();
+    let requests = all.iter().filter(|m| m["subject"] == "Intro call with Alice").count();
     assert_eq!((requests, all.len()), (2, 2), "{all:#?}");
     desk.api.post(path(&booked, "/cancel"), json!({})).send().await.expect(200);
     deliver(&mailbox.server).await;
-    let cancelled = received(&mailbox, "Cancelled: Intro call with Ada").await;
+    let cancelled = received(&mailbox, "Cancelled: Intro call with Alice").await;
     assert_eq!(cancelled["calendarMethod"], "cancel");
 }
 
@@ -277,7 +277,7 @@ async fn another_account_sends_for_a_host_who_cannot() {
     let booked = book(&desk, &mailbox, &id, later).await;
     assert_eq!(booked["warnings"], json!([]));
     deliver(&mailbox.server).await;
-    let message = received(&mailbox, "Confirmed: Intro call with Ada").await;
+    let message = received(&mailbox, "Confirmed: Intro call with Alice").await;
     assert_eq!(message["from"][0]["email"], mailbox.other.address);
 }
 
@@ -304,7 +304,7 @@ async fn a_reminder_comes_before_the_booking() {
     assert_eq!(subjects(&mailbox).await, before);
     server.clock.advance_ms(HOUR_MS);
     deliver(server).await;
-    let reminder = received(&mailbox, "Reminder: Intro call with Ada").await;
+    let reminder = received(&mailbox, "Reminder: Intro call with Alice").await;
     assert!(body(&reminder).contains("When: Tuesday, 10 March 2026, 10:00"), "{reminder:#}");
     let last = logged(server, &text(&booked["id"])).await.pop();
     assert_eq!(last, entries(&[("booking.reminder", "system")]).pop());
@@ -319,17 +319,15 @@ async fn hostile_texts_stay_texts() {
     let id = desk.open("intro", json!({ "seatsPerSlot": 2 })).await;
     let name = "Ada\"; X=1 <script>alert(1)</script>, ATTENDEE:mailto:evil@x.test \u{1f600}";
     let guests = json!([{ "name": name, "email": mailbox.other.address }]);
-    book(&desk, &mailbox, &id, json!({ "inviteeName": name, "guests": guests })).await;
+    let booked = book(&desk, &mailbox, &id, json!({ "inviteeName": name, "guests": guests })).await;
     deliver(&mailbox.server).await;
 
     let all = mailbox.list("").await;
     let [listed] = &all[..] else { panic!("one message: {all:#?}") };
     let message = mailbox.read(&listed["id"]).await;
-    assert_eq!(message["subject"], format!("Intro call with {name}"));
+    assert_eq!(message["subject"], "Intro call with Alice");
     assert_eq!(message["to"], json!([{ "name": name, "email": mailbox.address }]));
     assert_eq!((&message["cc"], &message["bcc"]), (&json!([]), &json!([])));
-    let html = text(&message["body"]["html"]);
-    assert!(html.contains("&lt;script&gt;") && !html.contains("<script"), "{html}");
     let raw = mailbox.there.raw(&text(&message["internetMessageId"])).await;
     assert!(!raw.contains("\nATTENDEE:mailto:evil"), "{raw}");
 
@@ -338,6 +336,16 @@ async fn hostile_texts_stay_texts() {
     let id = theirs.keys().next().expect("the guest has a message");
     let raw = mailbox.other.raw(id).await;
     assert!(raw.contains("method=REQUEST") && !raw.contains("/book/b/"), "{raw}");
+
+    // The hosts read the name, and a reason.
+    let browser = mailbox.server.client_with(&["scheduling.book"]).await;
+    let cancel = json!({ "manageToken": booked["manageToken"], "reason": "<b>Late</b>" });
+    browser.post(path(&booked, "/cancel"), cancel).send().await.expect(200);
+    deliver(&mailbox.server).await;
+    let hosts = received_by_host(&mailbox, &desk, "Cancelled: Intro call with Ada").await;
+    let html = text(&hosts["body"]["html"]);
+    assert!(html.contains("&lt;script&gt;") && html.contains("&lt;b&gt;Late"), "{html}");
+    assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
 }
 
 /// Nobody has verified the addresses of a booking: whoever makes it cannot have the host's account write to others.
@@ -351,11 +359,11 @@ async fn what_the_invitee_writes_goes_to_the_hosts_alone() {
     let body_of = json!({ "manageToken": booked["manageToken"], "reason": "See https://evil.example" });
     browser.post(path(&booked, "/cancel"), body_of).send().await.expect(200);
     deliver(&mailbox.server).await;
-    let subject = "Cancelled: Intro call with Ada";
+    let subject = "Cancelled: Intro call with Alice";
     let invitees = body(&received(&mailbox, subject).await);
     assert!(!invitees.contains("Reason:") && !invitees.contains("evil"), "{invitees}");
-    let hosts = body(&received_by_host(&mailbox, &desk, subject).await);
-    assert!(hosts.contains("Reason: See https://evil.example"), "{hosts}");
+    let hosts = body(&received_by_host(&mailbox, &desk, "Cancelled: Intro call with Ada").await);
+    assert!(hosts.contains("> See https://evil.example"), "{hosts}");
 }
 
 /// While a server does not take the mail, the booking changes: only what is so at last arrives, and nothing after it.
@@ -382,7 +390,7 @@ async fn what_waits_in_the_outbox_is_taken_back_by_what_overtakes_it() {
         server.clock.advance_ms(6 * HOUR_MS);
         deliver(server).await;
     }
-    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Alice"]);
     assert_eq!(mailbox.other.contents().await.len(), 1, "the guest has one too");
 }
 
@@ -399,7 +407,7 @@ async fn a_deleted_event_type_still_says_who_is_told() {
     let later = json!({ "start": format!("{DAY}T10:00:00Z") });
     let second = book(&desk, &mailbox, &quiet, later).await;
     deliver(&mailbox.server).await;
-    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
     for id in [&told, &quiet] {
         desk.api.delete(format!("{EVENT_TYPES}/{id}")).send().await.expect(204);
     }
@@ -407,7 +415,7 @@ async fn a_deleted_event_type_still_says_who_is_told() {
         desk.api.post(path(booked, "/cancel"), json!({})).send().await.expect(200);
     }
     deliver(&mailbox.server).await;
-    let all = ["Cancelled: Intro call with Ada", "Confirmed: Intro call with Ada"];
+    let all = ["Cancelled: Intro call with Alice", "Confirmed: Intro call with Alice"];
     assert_eq!(subjects(&mailbox).await, all);
     let cancelled = body(&received(&mailbox, all[0]).await);
     assert!(cancelled.contains("With: Alice") && !cancelled.contains("/book/"), "{cancelled}");
@@ -432,7 +440,7 @@ async fn guests_wait_for_an_account_that_does_not_answer() {
     deliver(server).await;
     server.clock.advance_ms(61_000);
     deliver(server).await;
-    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"], "the invitee knows");
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"], "the invitee knows");
     assert_eq!(waiting().await, 1);
     server.clock.advance_ms(HOUR_MS);
     deliver(server).await;
@@ -462,7 +470,7 @@ async fn nobody_is_reminded_of_what_has_begun() {
         deliver(server).await;
         server.clock.advance_ms(DAY_MS);
     }
-    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
 }
 
 /// With another organizer it is another event for calendars: who invited takes the invitation back, and the other one invites anew.
@@ -482,13 +490,16 @@ async fn the_organizer_who_invited_takes_the_invitation_back() {
     assert_ne!(moved["iCalUid"], booked["iCalUid"]);
     deliver(&mailbox.server).await;
 
-    let taken_back = received(&mailbox, "Cancelled: Intro call with Ada").await;
+    // She is no host of the event type any more, which so has no name of hers.
+    let taken_back = received(&mailbox, "Cancelled: Intro call").await;
     assert_eq!(
         (&taken_back["from"][0]["email"], &taken_back["calendarMethod"]),
         (&json!("alice@sandbox.test"), &json!("cancel"))
     );
     let all = mailbox.list("").await;
-    let requests = all.iter().filter(|m| m["subject"] == "Intro call with Ada");
+    // The account of the other host is called Alice Adams.
+    let titles = [json!("Intro call with Alice"), json!("Intro call with Alice Adams")];
+    let requests = all.iter().filter(|m| titles.contains(&m["subject"]));
     let mut from: Vec<String> = requests.map(|m| text(&m["from"][0]["email"])).collect();
     from.sort();
     assert_eq!(from, ["alice@sandbox.test", "bob@sandbox.test"]);

@@ -60,7 +60,7 @@ async fn every_message_whose_job_is_lost_is_sent_once() {
     let id = desk.open("intro", json!({ "requiresConfirmation": true })).await;
     let booked = book(&desk, &mailbox, &id, json!({})).await;
     lost_and_found(server).await;
-    assert_eq!(subjects(&mailbox).await, ["Waiting for confirmation: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Waiting for confirmation: Intro call with Alice"]);
     desk.api.post(path(&booked, "/confirm"), json!({})).send().await.expect(200);
     lost_and_found(server).await;
     let moved = json!({ "start": format!("{DAY}T10:00:00Z") });
@@ -72,10 +72,10 @@ async fn every_message_whose_job_is_lost_is_sent_once() {
     deliver(server).await;
 
     let all = [
-        "Cancelled: Intro call with Ada",
-        "Confirmed: Intro call with Ada",
-        "New time: Intro call with Ada",
-        "Waiting for confirmation: Intro call with Ada",
+        "Cancelled: Intro call with Alice",
+        "Confirmed: Intro call with Alice",
+        "New time: Intro call with Alice",
+        "Waiting for confirmation: Intro call with Alice",
     ];
     assert_eq!(subjects(&mailbox).await, all);
 }
@@ -95,7 +95,7 @@ async fn a_reminder_whose_jobs_are_lost_comes_late_and_once() {
     assert_eq!(change(server, LOSE_REMINDERS).await, 1);
     an_hour_later(server).await;
     deliver(server).await;
-    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"], "it is not due");
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"], "it is not due");
 
     // The test begins at 08:00, nine days and an hour before the booking.
     server.clock.advance_ms(8 * DAY_MS);
@@ -106,7 +106,7 @@ async fn a_reminder_whose_jobs_are_lost_comes_late_and_once() {
         an_hour_later(server).await;
         deliver(server).await;
     }
-    let all = ["Confirmed: Intro call with Ada", "Reminder: Intro call with Ada"];
+    let all = ["Confirmed: Intro call with Alice", "Reminder: Intro call with Alice"];
     assert_eq!(subjects(&mailbox).await, all);
     let told = logged(server, &text(&booked["id"])).await;
     assert_eq!(told.iter().filter(|(kind, _)| kind == "booking.reminder").count(), 1, "{told:?}");
@@ -125,7 +125,7 @@ async fn what_was_lost_and_is_not_so_any_more_is_not_told() {
     deliver(server).await;
     an_hour_later(server).await;
     deliver(server).await;
-    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Cancelled: Intro call with Alice"]);
     assert_eq!(untold(server).await, 0);
 }
 
@@ -150,7 +150,7 @@ async fn jobs_that_went_down_with_their_hosts_begin_anew() {
     assert!(change(server, crashed).await > 0);
     an_hour_later(server).await;
     deliver(server).await;
-    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Ada"]);
+    assert_eq!(subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
 }
 
 /// After a day a message tells nobody anything: it is not sent, and what was to be told is forgotten.

@@ -200,7 +200,7 @@ async fn taken_meanwhile_keeps_what_was_typed() {
     // An address of a time that is gone says so before anything is typed; a past one, too.
     for start in ["2026-03-10T09:00:00Z", "2020-01-01T09:00:00Z", "9000-01-01T00:00:00Z"] {
         let gone = browser.open(&format!("{url}?at={start}")).await;
-        assert_eq!((gone.status, gone.text.contains("not booked yet")), (409, false), "{gone:#?}");
+        assert_eq!((gone.status, gone.text.contains("booked yet")), (409, false), "{gone:#?}");
     }
 }
 
@@ -239,6 +239,37 @@ async fn mistakes_are_told_at_their_field() {
     let right =
         [name, email, topic, ("q.days", "Mon"), ("q.days", "Tue"), ("q.size", "1.5"), ("q.new", "on")];
     assert_eq!(send(&browser, &page, &right).await.status, 303);
+}
+
+/// All mistakes of a form are told at once: in a list that leads to each of them, and beside each control.
+#[tokio::test]
+async fn every_mistake_is_told_at_once() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let questions = json!([
+        { "key": "topic", "label": "Topic", "type": "select", "options": ["a", "b"], "required": true },
+        { "key": "days", "label": "Days", "type": "multiselect", "options": ["Mon"], "required": true },
+    ]);
+    desk.open("intro", json!({ "questions": questions })).await;
+    let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
+    let page = form(&server, &browser, &url, "09:00").await;
+    let wrong = send(&browser, &page, &[("name", " "), ("email", "nobody"), ("notes", "kept")]).await;
+    assert_eq!(wrong.status, 400, "{wrong:#?}");
+    let list = "<ul>\n<li><a href=\"#name\">Enter your name.</a></li>\n\
+                <li><a href=\"#email\">Enter a valid email address, such as ada@example.com.</a></li>\n\
+                <li><a href=\"#q.topic\">Topic: Fill in this field.</a></li>\n\
+                <li><a href=\"#q.days\">Days: Fill in this field.</a></li>\n</ul>";
+    for shown in ["Please check the marked fields", list, ">\nkept</textarea>"] {
+        assert!(wrong.text.contains(shown), "{shown}: {}", wrong.text);
+    }
+    for control in ["name", "email", "q.topic", "q.days"] {
+        let described = format!("aria-describedby=\"{control}-error\"");
+        let error = format!("<p class=\"error\" id=\"{control}-error\">");
+        assert!(wrong.text.contains(&described) && wrong.text.contains(&error), "{control}: {}", wrong.text);
+    }
+    assert_eq!(wrong.text.matches("Enter your name.").count(), 2, "{wrong:#?}");
+    let right = [ADA[0], ADA[1], ("q.topic", "a"), ("q.days", "Mon")];
+    assert_eq!(send(&browser, &wrong, &right).await.status, 303);
 }
 
 /// Nothing that somebody typed is ever markup.
@@ -425,7 +456,7 @@ async fn nothing_free_leads_on() {
     desk.open("rare", window).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "rare").await);
     let empty = browser.open(&url).await;
-    assert!(empty.text.contains("There are no free times in this month."), "{empty:#?}");
+    assert!(empty.text.contains("No times available in March."), "{empty:#?}");
     let may = browser.open(&leads(&empty, "Next free times: May 2026")).await;
     assert!(may.text.contains("Monday, 4 May 2026") && !may.text.contains("Next month"), "{may:#?}");
 }

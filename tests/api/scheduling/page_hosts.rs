@@ -57,7 +57,7 @@ async fn a_picture_or_a_name_alone() {
     let server = TestServer::start().await;
     let desk = Desk::of(&server, "alice").await;
     let browser = Browser::default();
-    let nameless = json!({ "avatarUrl": "https://pictures.example/ada.png" });
+    let nameless = json!({ "displayName": "", "avatarUrl": "https://pictures.example/ada.png" });
     let url = of_hosts(&desk.api, &desk, "nameless", json!([host(&desk, nameless)])).await;
     for (language, alt) in [("en", "Picture of the host"), ("ar", "صورة المضيف")] {
         let list = browser.open(&format!("{url}?lang={language}")).await;

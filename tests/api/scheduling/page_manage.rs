@@ -10,7 +10,7 @@ use super::page::{ADA, address, follow, form, leads, send};
 use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
 
 const CANCEL: &str = "Cancel this booking";
-const MOVE: &str = "Move to another time";
+const MOVE: &str = "Reschedule";
 const DAY_MS: i64 = 24 * 60 * 60_000;
 
 /// Books by the page of a link; the booking's page.
@@ -63,7 +63,7 @@ async fn the_invitee_cancels_on_the_page() {
     assert!(refused.text.contains("was not changed") && refused.text.contains(&long));
     let over = follow(&browser, &send(&browser, &asked, &[("reason", "ill & tired")]).await).await;
     assert_eq!(over.url, own);
-    assert!(over.text.contains("This booking does not take place"), "{over:#?}");
+    assert!(over.text.contains("Booking cancelled"), "{over:#?}");
     assert!(!over.text.contains(CANCEL) && !over.text.contains(MOVE), "{over:#?}");
     let cancelled = the_booking(&desk, &id).await;
     assert_eq!(cancelled["source"], "widget");
@@ -77,7 +77,7 @@ async fn the_invitee_cancels_on_the_page() {
     assert_eq!(the_booking(&desk, &id).await, cancelled);
     let told = browser.open(asked.url.as_str()).await;
     assert_eq!(told.status, 200);
-    assert!(told.text.contains("This booking does not take place"), "{told:#?}");
+    assert!(told.text.contains("Booking cancelled"), "{told:#?}");
 }
 
 /// From the list of times to the booking at its new time; who comes too late chooses another one.
@@ -89,7 +89,7 @@ async fn the_invitee_moves_it_on_the_page() {
     let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
     let list = browser.open(&format!("{}?day={DAY}", leads(&done, MOVE))).await;
     assert_eq!(list.status, 200, "{list:#?}");
-    for shown in ["Present time", "09:00–09:30", ">09:30</a>", "Back to the booking"] {
+    for shown in ["Current time", "09:00–09:30", ">09:30</a>", "Back to the booking"] {
         assert!(list.text.contains(shown), "{shown}: {}", list.text);
     }
     assert!(!list.text.contains(">09:00</a>"), "it takes place then: {list:#?}");
@@ -165,11 +165,11 @@ async fn a_moved_one_waits_for_the_host_again() {
     let asked = asked_to_move(&browser, &confirmed, "10:00").await;
     assert!(asked.text.contains("has to confirm the new time"), "{asked:#?}");
     let moved = follow(&browser, &send(&browser, &asked, &[]).await).await;
-    assert!(moved.text.contains("waits for confirmation") && moved.text.contains("10:00–10:30"));
+    assert!(moved.text.contains("Waiting for confirmation") && moved.text.contains("10:00–10:30"));
     assert_eq!(send(&browser, &asked, &[]).await.status, 303, "the same form once more");
     desk.api.post(&path, json!({})).send().await.expect(200);
     let told = browser.open(&to_move).await;
-    assert!(told.text.contains("moved as often as it can be"), "{told:#?}");
+    assert!(told.text.contains("rescheduled as often as allowed"), "{told:#?}");
 }
 
 /// Programs that open every link of a mail change nothing, and neither does a form of another site.
@@ -249,10 +249,10 @@ async fn the_token_of_the_api_opens_the_page() {
     let page = |token: &str| format!("http://{}/book/b/{token}", server.address);
     let own = page(&text(&made["manageToken"]));
     let shown = browser.open(&format!("{own}?lang=de")).await;
-    let asked = browser.open(&leads(&shown, "Diesen Termin absagen")).await;
-    assert!(asked.text.contains("Möchten Sie diesen Termin absagen?"), "{asked:#?}");
+    let asked = browser.open(&leads(&shown, "Diese Buchung stornieren")).await;
+    assert!(asked.text.contains("Möchten Sie diese Buchung stornieren?"), "{asked:#?}");
     let over = follow(&browser, &send(&browser, &asked, &[]).await).await;
-    assert!(over.text.contains("Dieser Termin findet nicht statt"), "{over:#?}");
+    assert!(over.text.contains("Buchung storniert"), "{over:#?}");
 
     let forged = page("x.y");
     for url in [format!("{forged}/cancel"), format!("{forged}/move/at/2026-03-10T10:00:00Z")] {
@@ -274,7 +274,7 @@ async fn the_booking_goes_into_the_invitees_own_calendar() {
     let id = desk.open("intro", json!({ "locations": places, "requiresConfirmation": true })).await;
     let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
     let made = the_booking(&desk, &id).await;
-    let google = "&text=Intro%20call%20with%20Ada&dates=20260310T090000Z%2F20260310T093000Z&location=";
+    let google = "&text=Intro%20call%20with%20Alice&dates=20260310T090000Z%2F20260310T093000Z&location=";
     assert!(leads(&done, "Google Calendar").contains(google), "{done:#?}");
     for site in ["Outlook.com", "Microsoft 365"] {
         let link = leads(&done, site);
@@ -306,7 +306,7 @@ async fn the_booking_goes_into_the_invitees_own_calendar() {
     }
     desk.api.post(path(&made, "/cancel"), json!({})).send().await.expect(200);
     let over = follow(&browser, &browser.open(&address).await).await;
-    assert!(over.text.contains("This booking does not take place"), "{over:#?}");
+    assert!(over.text.contains("Booking cancelled"), "{over:#?}");
     assert!(!over.text.contains("invite.ics") && !over.text.contains("calendar.google.com"), "{over:#?}");
     let forged = format!("http://{}/book/b/x.y/invite.ics", server.address);
     assert_eq!(browser.open(&forged).await.status, 404);

@@ -24,7 +24,7 @@ async fn the_script_is_kept_for_ever() {
     let page = form(&server, &browser, &url, "09:00").await;
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
     let cancel = browser.open(&leads(&done, "Cancel this booking")).await;
-    let list = browser.open(&leads(&done, "Move to another time")).await;
+    let list = browser.open(&leads(&done, "Reschedule")).await;
     let asked = browser.open(&leads(&list, "10:00")).await;
     let nobody = browser.open(&format!("http://{}/book/nobody", server.address)).await;
     let one = script(&page);
@@ -68,8 +68,8 @@ async fn a_clock_of_twelve_hours() {
     let (browser, url) = (Browser::default(), address(&desk.api, "intro").await);
     let list = browser.open(&format!("{url}?day={DAY}&tz=Asia/Kathmandu")).await;
     assert!(list.text.contains(">14:45</a>"), "{list:#?}");
-    let list = browser.open(&leads(&list, "12-hour clock")).await;
-    assert!(list.text.contains(">2:45 PM</a>") && list.text.contains("24-hour clock"), "{list:#?}");
+    let list = browser.open(&leads(&list, "12h")).await;
+    assert!(list.text.contains(">2:45 PM</a>") && list.text.contains(">24h</a>"), "{list:#?}");
     let page = browser.open(&leads(&list, "2:45 PM")).await;
     server.clock.advance_ms(2_000);
     assert!(page.text.contains("Tuesday, 10 March 2026, 2:45 PM–3:15 PM (Asia/Kathmandu"), "{page:#?}");

@@ -177,7 +177,7 @@ async fn an_invitee_has_as_many_bookings_ahead_as_the_event_type_allows() {
     let page = form(&server, &browser, &url, "09:30").await;
     let refused = send(&browser, &page, &[ADA[0], ("email", "Ada@EXAMPLE.org")]).await;
     assert_eq!(refused.status, 409, "{refused:#?}");
-    assert!(refused.text.contains("as many bookings ahead as are allowed"), "{refused:#?}");
+    assert!(refused.text.contains("as many upcoming bookings as allowed"), "{refused:#?}");
 }
 
 /// A link that is good for one booking is used up by a form, which leads to its booking once more when it is sent once more.
@@ -277,7 +277,7 @@ async fn the_operators_service_decides() {
     let page = form(&server, &browser, &url, "09:30").await;
     let denied = send(&browser, &page, &ADA).await;
     assert_eq!(denied.status, 403);
-    assert!(denied.text.contains("This booking cannot be taken"), "{denied:#?}");
+    assert!(denied.text.contains("This booking can’t be accepted"), "{denied:#?}");
     assert_eq!(free(&desk, &id).await, 5);
     // Forms that are refused before are none of its business, and neither are bookings by a key.
     let wrong = send(&browser, &page, &[ADA[0], ADA[1], ("website", "x")]).await;
@@ -341,7 +341,7 @@ async fn an_answer_that_is_no_consent_refuses() {
             let page = form(&server, &browser, &url, "09:00").await;
             let refused = send(&browser, &page, &ADA).await;
             assert_eq!(refused.status, 403, "{answer:?}: {refused:#?}");
-            assert!(refused.text.contains("This booking cannot be taken"), "{refused:#?}");
+            assert!(refused.text.contains("This booking can’t be accepted"), "{refused:#?}");
         }
         assert_eq!(free(&desk, &id).await, 6, "nothing was booked");
         service.says((200, padded(15_000, true)));

@@ -214,3 +214,29 @@ async fn each_wrong_field_of_a_booking_is_named() {
     each(&desk.api, BOOKINGS, &booking(&id, "09:00"), faults).await;
     desk.api.post(BOOKINGS, booking("et_none", "09:00")).send().await.refused(404, "not_found");
 }
+
+/// Several mistakes are told at once, each with its field.
+#[tokio::test]
+async fn all_faults_of_a_booking_are_told_at_once() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let questions = json!([{ "key": "topic", "label": "Topic", "type": "text", "required": true }]);
+    let id = desk.open("intro", json!({ "questions": questions })).await;
+    let told = async |body: Value, code: &str| {
+        let error = desk.api.post(BOOKINGS, body).send().await.refused(400, code);
+        let details = error["details"].as_array().expect("a list").iter();
+        let fields: Vec<Value> = details.map(|detail| detail["field"].clone()).collect();
+        assert_eq!(error["param"], fields[0]);
+        json!(fields)
+    };
+    let missing = told(json!({ "inviteeName": "Ada" }), MISSING).await;
+    assert_eq!(missing, json!(["eventTypeId", "start", "inviteeEmail"]));
+    let mut body = booking(&id, "09:00");
+    body["inviteeEmail"] = json!("nobody");
+    body["inviteePhone"] = json!("call me");
+    body["guests"] = json!([{ "email": "a@b.c" }, { "email": "nobody" }]);
+    let wrong = told(body.clone(), FAULT).await;
+    assert_eq!(wrong, json!(["inviteeEmail", "inviteePhone", "guests[1].email", "answers.topic"]));
+    body["guests"] = (0..30).map(|_| json!({ "email": "nobody" })).collect();
+    assert_eq!(told(body, FAULT).await.as_array().map(Vec::len), Some(20));
+}

@@ -23,13 +23,13 @@ const linksHold = async ({ equal, check }, page) => {
   equal(new URL(google.href).origin, "https://calendar.google.com", "the site");
   equal(
     parameters(google.href, "action", "text", "dates"),
-    ["TEMPLATE", "Intro call with Ada", "20260310T110000Z/20260310T113000Z"], "what Google is told",
+    ["TEMPLATE", "Intro call with Alice", "20260310T110000Z/20260310T113000Z"], "what Google is told",
   );
   for (const [{ href }, site] of [[outlook, "https://outlook.live.com"], [microsoft, "https://outlook.office.com"]]) {
     equal(new URL(href).origin, site, "the site");
     equal(
       parameters(href, "rru", "subject", "startdt", "enddt"),
-      ["addevent", "Intro call with Ada", "2026-03-10T11:00:00Z", "2026-03-10T11:30:00Z"], `what ${site} is told`,
+      ["addevent", "Intro call with Alice", "2026-03-10T11:00:00Z", "2026-03-10T11:30:00Z"], `what ${site} is told`,
     );
   }
 };

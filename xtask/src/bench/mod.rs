@@ -4,6 +4,7 @@
 
 pub mod bare;
 mod edit_loop;
+mod first_sync;
 mod get_by_id;
 mod idle_connectors;
 mod import;
@@ -38,7 +39,7 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 15] = [
+const CASES: [(&str, Case); 16] = [
     ("connector-call", in_process::run),
     ("languages", languages::run),
     ("get-by-id", get_by_id::run),
@@ -48,6 +49,7 @@ const CASES: [(&str, Case); 15] = [
     ("import", import::run),
     ("mail", mail::run),
     ("mail-parsing", mail::parsing::run),
+    ("first-sync", first_sync::run),
     ("merging", merging::run),
     ("start", start::run),
     ("idle-connectors", idle_connectors::run),

@@ -78,7 +78,7 @@ fn metadata() -> Result<Value> {
 
 /// Names of the connectors that the plan reaches, and of those that were never built.
 fn connectors_to_build(packages: &[Package], plan: &Plan) -> Vec<String> {
-    let is_missing = |name: &str| !connectors::bundle().join(name).join(format!("{name}.wasm")).exists();
+    let is_missing = |name: &str| !connectors::is_built(name);
     let named = packages.iter().filter_map(|one| Some((one, one.folder.strip_prefix("connectors/")?)));
     let chosen = named.filter(|(package, name)| plan.tested.contains(&package.folder) || is_missing(name));
     chosen.map(|(_, name)| name.to_owned()).collect()

@@ -65,7 +65,9 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("sdk/connector/", &["sandbox_connector::"], &["conformance"]),
     ("wit/", &["contract::"], &["conformance"]),
     ("connectors/dav/", &["dav::"], &["conformance"]),
-    ("connectors/imap/", &["imap::", "email::sync::"], &["conformance"]),
+    ("connectors/gmail/", &["oauth::gmail_imap::"], &["conformance"]),
+    ("connectors/google/", &["google::"], &["conformance"]),
+    ("connectors/imap/", &["imap::", "email::sync::", "oauth::gmail_imap::"], &["conformance"]),
     ("connectors/jmap/", &["jmap::"], &["conformance"]),
     ("connectors/sandbox/", &["sandbox_connector::", "contract::"], &["conformance"]),
     ("tests/contract/", &["contract::"], &[]),
@@ -74,6 +76,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("tests/memory/", &[], &["memory"]),
     // No test of these runs without real servers or minutes of time, or none but `tidy`.
     ("tests/browser/", &[], &[]),
+    ("tests/fakes/", &["google::"], &[]),
     ("tests/fuzz/", &[], &[]),
     ("tests/mirror/", &[], &[]),
     ("tests/peers/", &[], &[]),
@@ -81,9 +84,14 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("xtask/", &[], &[]),
 ];
 
-/// Folders outside the crates, and where the code is that compiles what is in them.
-const COMPILED_IN: &[(&str, &[&str])] =
-    &[("migrations/", &["host/storage/"]), ("wit/", &["host/runtime/", "sdk/connector/"])];
+/// Folders outside the crates and a file of two crates, and where the code is that compiles them.
+const COMPILED_IN: &[(&str, &[&str])] = &[
+    // Laid out with the component of that crate.
+    ("connectors/gmail/", &["connectors/imap/"]),
+    ("migrations/", &["host/storage/"]),
+    ("wit/", &["host/runtime/", "sdk/connector/"]),
+    ("xtask/src/relay.rs", &["tests/", "xtask/"]),
+];
 
 /// Files that can change how every crate is compiled.
 const EVERYWHERE: &[&str] = &["Cargo.toml", "Cargo.lock", "clippy.toml", ".cargo/"];

@@ -60,9 +60,10 @@ impl<'a> Client<'a> {
         url.origin() == self.base.origin() || self.cx.is_accepted(&url.origin().ascii_serialization())
     }
 
-    /// The URL of an external id.
+    /// The URL of an external id. Ids are paths as [`Client::id`] makes them: without a query, and without steps that lead elsewhere.
     pub fn url(&self, id: &str) -> Outcome<Url> {
-        let url = self.base.join(id).ok().filter(|url| self.reaches(url));
+        let is_plain = |url: &Url| url.query().is_none() && url.fragment().is_none() && !has_step(id);
+        let url = self.base.join(id).ok().filter(|url| self.reaches(url) && is_plain(url));
         url.ok_or_else(|| Failure::not_found("there is nothing with this id at the provider"))
     }
 
@@ -127,15 +128,17 @@ impl<'a> Client<'a> {
     /// What a status other than the expected one means; the failed conditions go into the detail.
     pub fn failure(&self, response: &http::Response, doing: &str) -> Failure {
         let failure = self.cx.failure(response, doing);
-        if response.is_redirect() {
-            // Another place than the one that discovery found: not this account's any more.
-            return failure.with_code(code::NOT_FOUND);
-        }
         match conditions(response) {
             conditions if conditions.is_empty() => failure,
             conditions => failure.with_detail(serde_json::json!({ "conditions": conditions })),
         }
     }
+}
+
+/// Whether a segment of a path is `.` or `..`, spelled in any way (WHATWG, URL, section 4.4).
+fn has_step(path: &str) -> bool {
+    let is_step = |segment: &str| matches!(segment.to_lowercase().replace("%2e", ".").as_str(), "." | "..");
+    path.split(['/', '\\', '?', '#']).any(is_step)
 }
 
 /// The account is on another server than the one that the user named.

@@ -6,6 +6,8 @@ use connector_sdk::{Failure, Outcome, code};
 use serde::{Deserialize, Serialize};
 
 use crate::folders::Counts;
+use crate::imap::all_mail::AllMail;
+use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::message::{Place, is_deleted};
 use crate::plan::Chunk;
@@ -32,6 +34,9 @@ pub struct Cursor {
     /// Pages since the mailboxes were last compared.
     #[serde(rename = "n", default)]
     pub pages: u32,
+    /// Gmail's mailbox of all mail, in which the messages of its labels are told; none: each mailbox has its own.
+    #[serde(rename = "a", default, skip_serializing_if = "Option::is_none")]
+    pub all_mail: Option<AllMail>,
     /// The number of the next folder.
     #[serde(rename = "o", default)]
     pub next_number: u32,
@@ -150,8 +155,8 @@ pub struct Gone {
 
 impl Known {
     /// Where its messages are.
-    pub fn place(&self) -> Place {
-        Place::new(&self.name, &self.id, self.uid_validity)
+    pub fn place(&self, session: &Session) -> Place {
+        Place::for_session(session, &self.name, &self.id, self.uid_validity)
     }
 
     /// UIDs that were given out and taken away again since the counts were last looked at, once `uids` are those that are there now.

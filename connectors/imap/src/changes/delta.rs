@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use connector_sdk::Outcome;
 use io_imap::types::fetch::MessageDataItemName;
 use io_imap::types::response::Code;
+use io_imap::types::search::SearchKey;
 use model::wire::Source;
 
 use crate::changes::cursor::{Cursor, Gone, Hidden, Known, StatusSeen};
@@ -14,12 +15,16 @@ use crate::changes::known::{flags_key, settle_empty};
 use crate::changes::page::{MAX_CHANGED, Page};
 use crate::folders::{Counts, Mailbox, Mailboxes};
 use crate::imap::beyond;
-use crate::imap::commands::{Items, everything, uid_fetch};
+use crate::imap::command::Command;
+use crate::imap::commands::{Items, everything, uid_fetch, uid_search};
 use crate::imap::response::Response;
 use crate::imap::session::Session;
 use crate::imap::uids::UidSet;
 use crate::imap::visit::{Access, Visit, Visited, fetched, found, vanished};
 use crate::message::{self, Place};
+
+/// New labels of Gmail whose messages are looked for at a time; of more, all messages may have changed.
+const MAX_NEW_LABELS: usize = 50;
 
 /// How a folder is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +64,7 @@ pub fn compare(
     mailboxes: &Mailboxes,
     page: &mut Page,
 ) -> Outcome<()> {
-    compare_folders(cursor, mailboxes);
+    let new = compare_folders(cursor, mailboxes);
     let mut scans = Vec::new();
     for mailbox in readable(session, mailboxes) {
         scans.extend(scan(session, cursor, mailbox));
@@ -76,8 +81,46 @@ pub fn compare(
     for (scan, visited) in scans.into_iter().zip(&visited) {
         scan.settle(visited, cursor, page);
     }
+    mark_labelled(session, cursor, &new)?;
     tell_folders(cursor, mailboxes, &mut page.sources);
     Ok(())
+}
+
+/// Marks messages with a label of Gmail that is new, or has another name, as changed: no source says that their modification sequences show
+/// it.
+fn mark_labelled(session: &mut Session, cursor: &mut Cursor, new: &[String]) -> Outcome<()> {
+    let Some(all) = session.all_mail.clone() else { return Ok(()) };
+    let labels: Vec<String> = new.iter().filter_map(|folder| all.label(folder)).collect();
+    if labels.is_empty() {
+        return Ok(());
+    }
+    let labelled =
+        if labels.len() > MAX_NEW_LABELS { None } else { find_labelled(session, &all.name, &labels)? };
+    let Some(number) = cursor.folders.iter().find(|known| known.name == all.name).map(|known| known.number)
+    else {
+        return Ok(());
+    };
+    let planned = planned(cursor, number);
+    if let Some(known) = cursor.folders.iter_mut().find(|known| known.number == number) {
+        let untold = UidSet::union([&planned, &known.fresh]);
+        let labelled = labelled.map_or_else(|| known.uids.clone(), |labelled| labelled.and(&known.uids));
+        known.changed.add(&labelled.minus(&untold));
+    }
+    Ok(())
+}
+
+/// The messages of Gmail's mailbox of all mail that have one of these labels; none where the server does not search for them.
+fn find_labelled(session: &mut Session, all_mail: &str, labels: &[String]) -> Outcome<Option<UidSet>> {
+    let search = |label: &String| beyond::with_label(uid_search(vec![SearchKey::All]), label);
+    let searches: Vec<Command> = labels.iter().map(search).collect();
+    let mut labelled = UidSet::new();
+    let visit = Visit::new(all_mail, Access::Read, searches);
+    let visited = session.visit(&[visit], None, |_, _, command, response| {
+        if command.is_some() {
+            found(response, &mut labelled);
+        }
+    })?;
+    Ok(visited.iter().all(Visited::is_ok).then_some(labelled))
 }
 
 /// How to compare this folder; none where there is nothing to compare.
@@ -120,6 +163,7 @@ impl Scan {
         let has_modseq = counts.highest_modseq.is_some();
         let has_esearch = session.capabilities.has_in_rev2("ESEARCH");
         let flags = Items::new([MessageDataItemName::Flags]);
+        let flags = message::with_labels(flags, &session.capabilities);
         let (mut all, mut searches_at) = (None, None);
         match by {
             By::Qresync => visit.since = Some((known.uid_validity, modseq.max(1))),
@@ -143,7 +187,7 @@ impl Scan {
             by,
             counts,
             visit,
-            place: known.place(),
+            place: known.place(session),
             all,
             vanished: UidSet::new(),
             hidden: Hidden::default(),

@@ -22,6 +22,7 @@ use crate::plan::{Entry, chunks};
 pub fn begin(session: &mut Session, page: &mut Page) -> Outcome<Answer<Sources>> {
     let mailboxes = listing::list(session)?;
     let mut cursor = Cursor::new();
+    cursor.all_mail = session.all_mail.as_deref().cloned();
     compare_folders(&mut cursor, &mailboxes);
     let entries = inventory(session, &mut cursor, &mailboxes)?;
     tell_folders(&mut cursor, &mailboxes, &mut page.sources);

@@ -8,8 +8,9 @@ use crate::changes::cursor::{Cursor, Known};
 use crate::folders::{Mailbox, Mailboxes};
 use crate::imap::session::Session;
 
-/// Takes folders that are gone out of the cursor, and new ones into it.
-pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) {
+/// Takes folders that are gone out of the cursor, and new ones into it. Returns the external ids of the new ones.
+pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) -> Vec<String> {
+    let mut new = Vec::new();
     let gone: Vec<Known> =
         cursor.folders.extract_if(.., |known| mailboxes.by_id(&known.id).is_none()).collect();
     for mut known in gone {
@@ -24,10 +25,14 @@ pub fn compare_folders(cursor: &mut Cursor, mailboxes: &Mailboxes) {
         let known = cursor.folders.iter_mut().position(|known| known.id == id);
         let known = match known.and_then(|at| cursor.folders.get_mut(at)) {
             Some(known) => known,
-            None => cursor.add(id, mailbox.name.clone()),
+            None => {
+                new.push(id.clone());
+                cursor.add(id, mailbox.name.clone())
+            }
         };
         known.name.clone_from(&mailbox.name);
     }
+    new
 }
 
 /// Tells the folders that are not as they were told. Messages that are marked as deleted are not counted, so this comes when they are known.
@@ -58,6 +63,7 @@ pub fn unreadable(session: &Session, count: usize) {
 
 /// The mailboxes whose messages are told, with what is known of them.
 pub fn readable<'m>(session: &Session, mailboxes: &'m Mailboxes) -> impl Iterator<Item = &'m Mailbox> {
-    let is_gmail = session.capabilities.has("X-GM-EXT-1");
-    mailboxes.all.iter().filter(move |mailbox| mailbox.is_read(is_gmail) && mailbox.status.is_some())
+    let (has_labels, has_all_mail) = (session.capabilities.has_labels(), session.all_mail.is_some());
+    let is_read = move |mailbox: &&Mailbox| mailbox.is_read(has_labels, has_all_mail);
+    mailboxes.all.iter().filter(is_read).filter(|mailbox| mailbox.status.is_some())
 }

@@ -11,7 +11,9 @@ mod folders;
 mod known;
 mod page;
 
-use connector_sdk::{Answer, Context, Outcome};
+use std::rc::Rc;
+
+use connector_sdk::{Answer, Context, Failure, Outcome, code};
 use model::wire::{ChangesRequest, Sources};
 
 use crate::changes::cursor::Cursor;
@@ -40,6 +42,8 @@ pub fn changes(cx: &Context, args: ChangesRequest) -> Outcome<Answer<Sources>> {
 }
 
 fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<Answer<Sources>> {
+    session.all_mail = cursor.all_mail.clone().map(Rc::new);
+    session.knows_all_mail = session.all_mail.is_some();
     let is_first_reading = cursor.plan.is_some();
     let chunk = cursor.plan.as_mut().filter(|plan| !plan.is_empty()).map(|plan| plan.remove(0));
     let since = chunk.as_ref().map(|chunk| chunk.since);
@@ -53,6 +57,11 @@ fn go_on(session: &mut Session, mut cursor: Cursor, page: &mut Page) -> Outcome<
     if let Some(listing) = listing {
         cursor.pages = 0;
         let mailboxes = listing.finish(session)?;
+        if session.all_mail.is_some() != cursor.all_mail.is_some() {
+            // The account shows Gmail's mailbox of all mail by IMAP since, or hides it: its messages have other names.
+            return Err(Failure::new(code::CURSOR_EXPIRED, "the messages are in other mailboxes"));
+        }
+        cursor.all_mail = session.all_mail.as_deref().cloned();
         delta::compare(session, &mut cursor, &mailboxes, page)?;
     }
     page.pending(session, &mut cursor)?;

@@ -51,11 +51,11 @@ impl Page {
             let uids = uids.and(&known.uids);
             self.full += usize::try_from(uids.len()).unwrap_or(usize::MAX);
             if self.names_only {
-                let place = known.place();
+                let place = known.place(session);
                 let named = |uid| Source { external_id: place.message(uid), ..Source::default() };
                 self.sources.extend(uids.iter().map(named));
             } else if !uids.is_empty() {
-                reads.push(Read::full(&session.capabilities, known.place(), uids));
+                reads.push(Read::full(&session.capabilities, known.place(session), uids));
             }
         }
         reads
@@ -78,7 +78,7 @@ impl Page {
             let changed = known.changed.take_last(room as u64);
             if !changed.is_empty() {
                 self.states += usize::try_from(changed.len()).unwrap_or(usize::MAX);
-                reads.push(Read::state(&session.capabilities, known.place(), changed));
+                reads.push(Read::state(&session.capabilities, known.place(session), changed));
             }
         }
         let read = reading::read(session, reads)?;

@@ -44,6 +44,11 @@ impl Capabilities {
         self.has("CONDSTORE") || self.has_qresync()
     }
 
+    /// The server is Gmail's: messages have labels, and each label is a mailbox.
+    pub fn has_labels(&self) -> bool {
+        self.has("X-GM-EXT-1")
+    }
+
     /// IMAP4rev2 has these extensions in it (RFC 9051 appendix E).
     pub fn has_in_rev2(&self, word: &str) -> bool {
         self.has(word) || self.has("IMAP4REV2")

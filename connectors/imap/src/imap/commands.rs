@@ -167,12 +167,18 @@ pub fn everything() -> SequenceSet {
 /// UID FETCH; of what changed since a modification sequence only, where that is given.
 pub fn uid_fetch(uids: impl Into<SequenceSet>, items: Items, changed_since: Option<u64>) -> Command {
     let sequence_set = uids.into();
-    let modifiers = changed_since.and_then(NonZeroU64::new).map(FetchModifier::ChangedSince);
+    let since = changed_since.and_then(NonZeroU64::new);
+    // Items that the crate does not know go into the bracket of the others, which stands before the modifier.
+    let is_typed = items.beyond.is_empty();
     let macro_or_item_names = MacroOrMessageDataItemNames::MessageDataItemNames(items.names);
-    let modifiers = modifiers.into_iter().collect();
+    let modifiers = since.filter(|_| is_typed).map(FetchModifier::ChangedSince).into_iter().collect();
     let command =
         Command::new(CommandBody::Fetch { sequence_set, macro_or_item_names, uid: true, modifiers });
-    fetch_items(command, &items.beyond)
+    let command = fetch_items(command, &items.beyond);
+    match since.filter(|_| !is_typed) {
+        Some(modseq) => command.text(&format!(" (CHANGEDSINCE {modseq})")),
+        None => command,
+    }
 }
 
 /// Adds FETCH items that the crate does not know.

@@ -3,7 +3,12 @@
 use std::borrow::Cow;
 
 use crate::imap::date;
+use crate::imap::names;
 use crate::imap::value::Value;
+
+/// Labels of one message that are taken, and bytes of one: names of mailboxes have no more (`folders::Mailbox::listed`).
+const MAX_LABELS: usize = 500;
+const MAX_LABEL_BYTES: usize = 1000;
 
 /// What a server told of a message. Everything can be missing.
 #[derive(Debug, Default)]
@@ -14,8 +19,10 @@ pub struct Fetched<'a> {
     pub internal_date: Option<i64>,
     pub size: Option<u64>,
     pub modseq: Option<u64>,
-    /// EMAILID (RFC 8474).
+    /// EMAILID (RFC 8474), or what Gmail has in its place: X-GM-MSGID.
     pub email_id: Option<String>,
+    /// X-GM-LABELS, decoded.
+    pub labels: Option<Vec<String>>,
     /// RFC 8970: none where the server has none.
     pub preview: Option<String>,
     pub structure: Option<Value<'a>>,
@@ -53,6 +60,8 @@ impl<'a> Fetched<'a> {
             "EMAILID" => {
                 self.email_id = value.list().first().and_then(Value::text).map(Cow::into_owned);
             }
+            "X-GM-MSGID" => self.email_id = value.number().map(|id| id.to_string()),
+            "X-GM-LABELS" => self.labels = labels(&value),
             "PREVIEW" => self.preview = value.text().map(Cow::into_owned),
             // BODY without a section is what some servers call it.
             "BODYSTRUCTURE" | "BODY" => self.structure = Some(value),
@@ -75,5 +84,31 @@ impl<'a> Fetched<'a> {
     pub fn header(&self) -> Option<&[u8]> {
         let mut sections = self.sections.iter();
         sections.find(|(section, _)| section.starts_with("HEADER")).map(|(_, bytes)| bytes.as_ref())
+    }
+}
+
+/// The labels of a list, decoded; none where it is no list: it does not tell that the message has no label.
+fn labels(value: &Value<'_>) -> Option<Vec<String>> {
+    let Value::List(labels) = value else { return None };
+    let labels = labels.iter().take(MAX_LABELS).filter_map(Value::bytes);
+    Some(labels.filter(|label| label.len() <= MAX_LABEL_BYTES).map(names::decode).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Fetched;
+    use crate::imap::value;
+
+    #[test]
+    fn rubbish_in_place_of_labels_and_numbers_tells_nothing() {
+        let read = |items: &str| {
+            let fetched = Fetched::read(value::read(items.as_bytes()).unwrap());
+            (fetched.labels, fetched.email_id)
+        };
+        assert_eq!(read("(X-GM-LABELS () X-GM-MSGID 7)"), (Some(Vec::new()), Some("7".to_owned())));
+        assert_eq!(read("(X-GM-LABELS Work X-GM-MSGID x)"), (None, None));
+        let long = "y".repeat(1001);
+        let (labels, _) = read(&format!("(X-GM-LABELS ({long} (a) NIL Work {}))", "b ".repeat(600)));
+        assert_eq!(labels.map(|labels| (labels.len(), labels[0].clone())), Some((497, "Work".to_owned())));
     }
 }

@@ -1,5 +1,6 @@
 //! The protocol: values, responses and commands, the session, and visits to mailboxes.
 
+pub mod all_mail;
 pub mod beyond;
 pub mod capabilities;
 pub mod command;

@@ -2,12 +2,15 @@
 //! A line can be one that an earlier call kept; that the server has closed it meanwhile is found out on first use, and a new
 //! one takes its place.
 
+use std::rc::Rc;
+
 use connector_sdk::tcp::{Line, Segment, TcpError};
 use connector_sdk::{Context, Failure, Level, Outcome, code};
 use io_imap::types::response::{Code, Data, StatusKind};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::imap::all_mail::AllMail;
 use crate::imap::capabilities::Capabilities;
 use crate::imap::command::{Command, Piece};
 use crate::imap::commands;
@@ -34,6 +37,12 @@ struct Note {
     s: Option<Selected>,
     /// QRESYNC or CONDSTORE are enabled.
     e: bool,
+    /// Gmail's mailbox of all mail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    g: Option<AllMail>,
+    /// Gmail's mailboxes were listed: without one of all mail the account hides it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    l: bool,
 }
 
 /// A line with what is known of it.
@@ -45,6 +54,10 @@ pub struct Session<'a> {
     pub capabilities: Capabilities,
     /// The mailbox that is selected; none after a selection that failed.
     pub selected: Option<Selected>,
+    /// Gmail's mailbox of all mail, once the mailboxes were listed; none where there is none.
+    pub all_mail: Option<Rc<AllMail>>,
+    /// At Gmail the mailboxes were listed, also where none is that of all mail.
+    pub knows_all_mail: bool,
     /// QRESYNC (else CONDSTORE) was enabled.
     pub enabled: bool,
     /// It was kept, and nothing has come from it in this call.
@@ -70,6 +83,8 @@ impl<'a> Session<'a> {
             last_tag: 0,
             capabilities: Capabilities::default(),
             selected: None,
+            all_mail: None,
+            knows_all_mail: false,
             enabled: false,
             unproven: false,
             broken: false,
@@ -89,6 +104,8 @@ impl<'a> Session<'a> {
         match note.filter(|note| !note.c.is_empty()) {
             Some(note) => {
                 (self.capabilities, self.selected, self.enabled) = (note.c, note.s, note.e);
+                self.all_mail = note.g.map(Rc::new).or(self.all_mail.take());
+                self.knows_all_mail |= note.l;
                 Ok(())
             }
             None => {
@@ -325,7 +342,10 @@ impl Drop for Session<'_> {
         }
         if !self.broken && self.input.is_empty() {
             let capabilities = std::mem::take(&mut self.capabilities);
-            let note = Note { c: capabilities, s: self.selected.take(), e: self.enabled };
+            let all_mail = self.all_mail.as_deref().cloned();
+            let selected = self.selected.take();
+            let note =
+                Note { c: capabilities, s: selected, e: self.enabled, g: all_mail, l: self.knows_all_mail };
             self.line.keep(&json!(note).to_string());
         }
     }

@@ -162,14 +162,15 @@ impl<'a> Reader<'a> {
         Some(Cow::Owned(out))
     }
 
-    /// Up to a blank or a bracket. What stands in `[…]` belongs to it: `BODY[HEADER.FIELDS (DATE FROM)]<0>`.
+    /// Up to a blank or a bracket. What stands in the `[…]` of a section belongs to it: `BODY[HEADER.FIELDS (DATE FROM)]<0>`. In other
+    /// atoms `[` is a character like others (RFC 9051 section 9, `atom-specials`): `[Gmail]/All`, or a flag or label `[x`.
     fn atom(&mut self) -> Value<'a> {
         let rest = self.rest();
         let mut len = 0;
         while let Some(byte) = rest.get(len) {
             match byte {
                 b' ' | b'\t' | b'(' | b')' | b'\r' | b'\n' => break,
-                b'[' => {
+                b'[' if names_section(rest.get(..len).unwrap_or_default()) => {
                     let inner = rest.get(len..).unwrap_or_default();
                     let line = inner.iter().take_while(|byte| **byte != b'\n');
                     len += line.take_while(|byte| **byte != b']').count().max(1);
@@ -181,6 +182,12 @@ impl<'a> Reader<'a> {
         self.at += atom.len();
         if atom.eq_ignore_ascii_case(b"NIL") { Value::Nil } else { Value::Atom(atom) }
     }
+}
+
+/// Whether the bracket after this name opens a section of a message (RFC 9051 section 7.5.2).
+fn names_section(name: &[u8]) -> bool {
+    let names = [&b"BODY"[..], b"BODY.PEEK", b"BINARY", b"BINARY.PEEK", b"BINARY.SIZE"];
+    names.iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
 /// `{12}` or `{12+}`, before a line break, at the start of `rest` (`~` before it: RFC 3516): the bytes of the announcement with its
@@ -239,6 +246,7 @@ mod tests {
             ),
             ("~{2}\r\nab {1+}\r\nc", "\"ab\" \"c\""),
             ("[Gmail]/All x[y", "[Gmail]/All x[y"),
+            ("([x y[ $[) body[1.2 (A]<0> z", "([x y[ $[) body[1.2 (A]<0> z"),
             ("(a (b", "(a (b))"),
             ("a) b", "a b"),
             ("{x} {3", "{x} {3"),

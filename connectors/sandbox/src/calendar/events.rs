@@ -96,15 +96,19 @@ fn document(args: &EventWrite, changed: Option<&[String]>) -> Map<String, Value>
     part
 }
 
-/// What a change left behind. `item`: the instance that it was about, none for the event of the answer.
+/// The outcome of a change. `item`: the instance that it was about, none for the event of the answer. Dropped are original starts, and ids
+/// of exceptions that were records of their own.
 fn mutated(response: &Response, item: Option<String>) -> Outcome<Mutated> {
-    let left = written::<native::Event>(response)?;
+    let mut left = written::<native::Event>(response)?;
+    let (records, originals): (Vec<_>, Vec<_>) =
+        left.dropped.into_iter().partition(|name| name.contains('@'));
+    left.mutated.sources.extend(records.iter().map(|id| items::gone(id)));
     let warning = |original: String| Warning {
         code: "exception_dropped".to_owned(),
         message: "this changed instance is gone: the series has no such start any more".to_owned(),
         target: Some(original),
     };
-    let warnings = left.dropped.into_iter().map(warning).collect();
+    let warnings = originals.into_iter().map(warning).collect();
     Ok(Mutated { item: item.or(left.mutated.item), warnings, ..left.mutated })
 }
 
@@ -120,6 +124,8 @@ struct Target<'a> {
 impl<'a> Target<'a> {
     fn of(collection: &'a str, target: &'a EventTarget) -> Outcome<Self> {
         let source = items::target(target.source.as_deref())?;
+        // An exception that is a record of its own is changed as an instance of its series.
+        let source = source.split_once('@').map_or(source, |(series, _)| series);
         let named = target.recurrence_id.clone().or_else(|| target.original_start.map(|at| at.to_string()));
         let original = named.filter(|_| target.scope != RecurrenceScope::All);
         let is_following = original.is_some() && target.scope == RecurrenceScope::ThisAndFollowing;

@@ -184,13 +184,14 @@ impl Record for native::Event {
     const PATH: [&'static str; 2] = ["calendars", "events"];
     const NAME: &'static str = "event";
 
-    /// A single event, or a series with its exceptions: one source, as it has one etag.
+    /// A single event, or a series with its exceptions: one source, as it has one etag. In a calendar whose exceptions are records of their
+    /// own each of them is a source too.
     fn source(&self) -> Outcome<Source> {
         if self.deleted {
             return Ok(Source { etag: self.etag.clone(), ..gone(&self.id) });
         }
         survive("event", &self.id, self.subject.as_deref());
-        let mut items = vec![event_item(self, None)?];
+        let mut items = vec![event_item(self, self.series.as_deref())?];
         for changed in &self.overrides {
             items.push(event_item(changed, Some(&self.id))?);
         }

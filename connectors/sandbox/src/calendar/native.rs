@@ -50,6 +50,9 @@ object! {
         etag: Option<String>,
         #[serde(skip_serializing)]
         deleted: bool,
+        /// The id of the series, in a changed instance.
+        #[serde(skip_serializing)]
+        series: Option<String>,
         kind: Kind,
         uid: Option<String>,
         revision: i64,

@@ -1,6 +1,6 @@
 //! The provider's mail to the model. Pure.
 
-use connector_sdk::{Failure, Outcome};
+use connector_sdk::Outcome;
 use model::email::folders::{Folder, FolderRights, Label, LabelColor, LabelVisibility};
 use model::email::{Attachment, Disposition, EmailAddress, EmailBody, EmailHeader, EmailMessage, Importance};
 use model::wire::{Item, ItemError, Source};
@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::items::{named, survive, text};
+use crate::items::{named, parsed, survive, text};
 use crate::mail::native::{self, Entry};
 
 /// How a message that is known already is told.
@@ -35,9 +35,7 @@ pub fn told(record: &RawValue, telling: Telling) -> Source {
 
 /// One entry. Fails when it cannot be read, and panics when its name asks for it.
 pub fn source(record: &RawValue, telling: Telling) -> Outcome<Source> {
-    let entry = serde_json::from_str(record.get())
-        .map_err(|e| Failure::unavailable(format!("the provider's mail cannot be read: {e}")))?;
-    match entry {
+    match parsed(record, "mail")? {
         Entry::Folder(theirs) => folder(&theirs),
         Entry::Label(theirs) => label(&theirs),
         Entry::Message(theirs) => message(&theirs, telling == Telling::Short && !theirs.new),

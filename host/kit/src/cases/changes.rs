@@ -1,23 +1,23 @@
-//! What has changed since a cursor.
+//! Changes since a cursor.
 
 use model::tasks::Task;
 use model::wire::{ChangesRequest, Source};
 use runtime::{Code, Surface, Verb};
 
-use crate::bench::{Bench, Outcome, at, body, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, at, body, ensure, failed, must, report_text, told};
+use crate::cases::items::changes::{ensure_differences, is_enumeration};
 use crate::line::Fault;
 
-const STATE: &str =
-    "changes tells each item once, as it is now: the last state of everything that changed after the cursor";
-const QUIET: &str = "where nothing has changed, a page without sources and with a cursor from which to go on";
+const STATE: &str = "changes reports each item once, as it is now: the last state of everything that changed after the cursor";
+const QUIET: &str = "where nothing has changed, answer with no sources and a cursor to go on from";
 
-/// What changed since a cursor, in the order in which it is told.
+/// The changes since a cursor, in the order in which they are reported.
 async fn since(bench: &mut Bench, list: &str, cursor: Option<String>) -> Outcome<Vec<Source>> {
     let pages = bench.tasks(list, 0, cursor).await?;
     Ok(pages.into_iter().flat_map(|page| page.sources.sources).collect())
 }
 
-/// Where the changes begin that are made from now on.
+/// The cursor from which changes are read that are made from now on.
 async fn now(bench: &mut Bench, list: &str) -> Outcome<Option<String>> {
     let pages = bench.tasks(list, 0, None).await?;
     let cursor = pages.last().and_then(|page| page.cursor.clone());
@@ -31,7 +31,7 @@ async fn now(bench: &mut Bench, list: &str) -> Outcome<Option<String>> {
     Ok(cursor)
 }
 
-/// How often an id is told, and the last time as what.
+/// How often an id is reported, and its last source.
 fn of_id<'a>(sources: &'a [Source], id: &str) -> (usize, Option<&'a Source>) {
     let mut found = sources.iter().filter(|source| source.external_id == id);
     let times = found.clone().count();
@@ -46,7 +46,7 @@ async fn created_id(bench: &mut Bench, list: &str, title: &str) -> Outcome<Strin
     let made = bench.create(list, title, &format!("kit-{title}")).await?;
     match made.item.or_else(|| made.sources.first().map(|source| source.external_id.clone())) {
         Some(id) => Ok(id),
-        None => failed("the answer of tasks.create names no task", "Mutated.item is the id of what was made"),
+        None => failed("the answer of tasks.create names no task", "Mutated.item is the id of the new item"),
     }
 }
 
@@ -61,8 +61,9 @@ pub async fn created(bench: &mut Bench) -> Outcome {
         times == 1 && title.as_deref() == Some("swkit-C1"),
         || {
             format!(
-                "from {} the new task is told {times} times, as {title:?}; {} sources are told",
+                "from {} the new task is {}; there are {} sources",
                 at(cursor.as_deref()),
+                report_text(times, title.as_deref()),
                 sources.len()
             )
         },
@@ -81,7 +82,7 @@ pub async fn updated(bench: &mut Bench) -> Outcome {
     let title = title(last);
     ensure(
         times == 1 && title.as_deref() == Some("swkit-C2-after"),
-        || format!("the changed task is told {times} times, as {title:?}"),
+        || format!("the changed task is {}", report_text(times, title.as_deref())),
         STATE,
     )
 }
@@ -91,15 +92,20 @@ pub async fn deleted(bench: &mut Bench) -> Outcome {
     let id = created_id(bench, &list, "swkit-C3").await?;
     let cursor = now(bench, &list).await?;
     must(bench.delete(&list, &id, "kit-C3-delete").await, "tasks.delete")?;
-    let sources = since(bench, &list, cursor).await?;
+    let pages = bench.tasks(&list, 0, cursor).await?;
+    let is_everything = is_enumeration(&pages);
+    let sources: Vec<Source> = pages.into_iter().flat_map(|page| page.sources.sources).collect();
     let (times, last) = of_id(&sources, &id);
     ensure(
-        times == 1 && last.is_some_and(|source| source.deleted),
-        || {
-            let as_what = if last.is_some_and(|source| source.deleted) { "deleted" } else { "being there" };
-            format!("the deleted task is told {times} times, as {as_what}")
+        times == 1 && last.is_some_and(|source| source.deleted) || times == 0 && is_everything,
+        || match times {
+            0 => "the deleted task is not reported, and the pages say enumeration: false".to_owned(),
+            _ => {
+                let as_what = if last.is_some_and(|source| source.deleted) { "deleted" } else { "existing" };
+                format!("the deleted task is reported {times} times, the last time as {as_what}")
+            }
         },
-        "what is gone is told as a source with deleted: true; a provider that does not tell it needs a whole enumeration",
+        "a deleted item is a source with deleted: true, once; where the provider does not list deletions, report everything that there is, with enumeration: true on every page",
     )
 }
 
@@ -119,13 +125,16 @@ pub async fn last_state(bench: &mut Bench) -> Outcome {
     let kept = title(of_id(&sources, &kept).1);
     ensure(
         kept.as_deref() == Some("swkit-C4-kept-after"),
-        || format!("a task that was made and changed ends as {kept:?}"),
+        || {
+            let kept = kept.as_deref().unwrap_or_default();
+            format!("a task that was created and changed ends with the title \"{kept}\"")
+        },
         STATE,
     )?;
     let (times, last) = of_id(&sources, &gone);
     ensure(
         times == 0 || last.is_some_and(|source| source.deleted),
-        || "a task that was made, changed and deleted ends as being there".to_owned(),
+        || "a task that was created, changed and deleted ends as existing".to_owned(),
         STATE,
     )
 }
@@ -137,11 +146,11 @@ pub async fn expired(bench: &mut Bench) -> Outcome {
     bench.line.spoil_all(Fault::Answer(410, Vec::new(), "{}"));
     let page = bench.calls.page((Surface::Tasks, Verb::Changes, "tasks"), &args, cursor.as_deref()).await;
     bench.line.mend();
-    const HELP: &str = "a token that the provider has forgotten is failure cursor-expired: the host then reads everything anew";
+    const HELP: &str = "a token that the provider has forgotten is failure cursor-expired: the host then reads everything again";
     match page {
         Err(error) if error.code == Code::CursorExpired => Ok(()),
-        Err(error) => failed(format!("a provider that answers 410 to a cursor gives {}", told(&error)), HELP),
-        Ok(_) => failed("a page comes although the provider answered 410", HELP),
+        Err(error) => failed(format!("changes fails after a 410 with {}", told(&error)), HELP),
+        Ok(_) => failed("the provider answered 410, and changes returned a page", HELP),
     }
 }
 
@@ -150,10 +159,16 @@ pub async fn quiet(bench: &mut Bench) -> Outcome {
     let mut cursor = now(bench, &list).await?;
     for _ in 0..2 {
         let pages = bench.tasks(&list, 0, cursor.clone()).await?;
+        ensure_differences(&pages)?;
         let count: usize = pages.iter().map(|page| page.sources.sources.len()).sum();
         ensure(
             count == 0,
-            || format!("from {} {count} sources are told, and nothing has changed", at(cursor.as_deref())),
+            || {
+                format!(
+                    "from {} {count} sources are reported, and nothing has changed",
+                    at(cursor.as_deref())
+                )
+            },
             QUIET,
         )?;
         let last = pages.last().and_then(|page| page.cursor.clone());

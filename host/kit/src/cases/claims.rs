@@ -1,4 +1,4 @@
-//! What the connector says that it can, held against what it does.
+//! The features that the connector claims, checked against what it does.
 
 use model::tasks::{Assignee, Task, TaskList, TaskPriority};
 use model::wire::tasks::TasksFeatures;
@@ -147,11 +147,11 @@ async fn all_are(
 
 pub async fn claimed(bench: &mut Bench) -> Outcome {
     const HELP: &str =
-        "a feature is true where what is written comes back: callers decide by it what they offer";
-    all_are(bench, "X2", |one| !one.claimed || one.seen, "claimed and not seen", HELP).await
+        "a feature is true if what is written comes back: callers decide by it what they offer";
+    all_are(bench, "X2", |one| !one.claimed || one.seen, "claimed, but it does not work", HELP).await
 }
 
 pub async fn unclaimed(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "set the feature to true in `features`: callers leave out what is not claimed";
-    all_are(bench, "X1", |one| one.claimed || !one.seen, "seen and not claimed", HELP).await
+    const HELP: &str = "set the feature to true in `features`: callers do not use what is not claimed";
+    all_are(bench, "X1", |one| one.claimed || !one.seen, "works, but it is not claimed", HELP).await
 }

@@ -1,4 +1,4 @@
-//! Who the account is, and what it has.
+//! The account, and its task lists.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,7 @@ pub async fn account(bench: &mut Bench) -> Outcome {
     }
     let first = must(bench.calls.check().await, "lifecycle.check")?;
     let again = must(bench.calls.check().await, "lifecycle.check, the second time,")?;
-    const ID: &str =
-        "externalAccountId is the provider's own id of the account: two connections to it are known by it";
+    const ID: &str = "externalAccountId is the provider's own id of the account: by it the host recognizes a second connection to the same account";
     ensure(!first.external_account_id.is_empty(), || "externalAccountId is empty".to_owned(), ID)?;
     let (one, other) = (first.external_account_id, again.external_account_id);
     ensure(one == other, || format!("externalAccountId is \"{one}\" and then \"{other}\""), ID)?;
@@ -26,7 +25,7 @@ pub async fn account(bench: &mut Bench) -> Outcome {
         ensure(
             known,
             || format!("the account has the surface \"{surface}\", which the component does not export"),
-            "surfaces names what this account has of the manifest's surfaces: email, calendar, contacts, tasks",
+            "surfaces lists those of the manifest's surfaces that this account has: email, calendar, contacts, tasks",
         )?;
     }
     Ok(())
@@ -39,7 +38,7 @@ pub async fn lists(bench: &mut Bench) -> Outcome {
     ensure(
         pages.iter().all(|page| page.sources.enumeration),
         || "lists.list answers with enumeration: false".to_owned(),
-        "the pages of lists.list are all lists that there are: enumeration: true, else a deleted list stays for ever",
+        "lists.list returns all lists: say enumeration: true, else a deleted list is never removed",
     )?;
     let ids = |sources: Vec<model::wire::Source>| -> Vec<String> {
         sources.into_iter().map(|s| s.external_id).collect()
@@ -54,15 +53,15 @@ pub async fn lists(bench: &mut Bench) -> Outcome {
         )?;
         ensure(
             seen.insert(id),
-            || format!("the list \"{id}\" is told twice"),
-            "each page begins where the last one ended",
+            || format!("the list \"{id}\" is reported twice"),
+            "each page begins behind the last list of the page before",
         )?;
     }
     let again = ids(bench.lists().await?);
     ensure(
         first == again,
-        || format!("lists.list says {first:?} and then {again:?}"),
-        "nothing has changed in between: the answer is the same",
+        || format!("lists.list returns {first:?}, then {again:?}"),
+        "nothing has changed in between: return the same lists in the same order",
     )
 }
 
@@ -75,12 +74,13 @@ pub async fn refused(bench: &mut Bench) -> Outcome {
     let checked = bench.calls.check().await;
     bench.line.mend();
     if bench.line.take_exchanges().is_empty() {
-        return Err(Verdict::NotApplicable("lifecycle.check asks the provider nothing by HTTP".to_owned()));
+        return Err(Verdict::NotApplicable("lifecycle.check sends no HTTP request".to_owned()));
     }
-    const HELP: &str = "a credential that the provider refuses is failure auth-expired: the host then asks the user to connect again";
+    const HELP: &str =
+        "a rejected credential is failure auth-expired: the host then asks the user to connect again";
     match checked {
         Err(error) if error.code == Code::AuthExpired => Ok(()),
         Err(error) => failed(format!("a 401 to lifecycle.check becomes {}", told(&error)), HELP),
-        Ok(_) => failed("an account is found although the provider answered 401", HELP),
+        Ok(_) => failed("the provider answered 401, and lifecycle.check returned an account", HELP),
     }
 }

@@ -7,6 +7,7 @@ use runtime::{Code, Surface, Verb};
 
 use crate::bench::{Bench, Outcome, at, ensure, failed, must, titles, told};
 use crate::caller::Page;
+use crate::cases::items::paging::FOREIGN_CURSORS;
 
 /// Tasks of a page, and tasks that there are at least.
 const LIMIT: u32 = 2;
@@ -20,7 +21,7 @@ pub async fn pages(bench: &mut Bench) -> Outcome {
         ensure(
             seen.insert(&source.external_id),
             || format!("\"{}\" is on two pages of one walk", source.external_id),
-            "the next page begins behind the last item of this one",
+            "each page begins behind the last item of the page before",
         )?;
     }
     let told = titles(&pages);
@@ -35,19 +36,19 @@ pub async fn pages(bench: &mut Bench) -> Outcome {
                     pages.len()
                 )
             },
-            "a walk without a cursor tells everything; look at where a page begins, and at the last one",
+            "a walk without a cursor reports everything: check where a page begins, and the last page",
         )?;
     }
     ensure(
         pages.iter().all(|page| page.sources.enumeration),
         || "a page of a walk over everything says enumeration: false".to_owned(),
-        "all pages since the call without a cursor are an enumeration: what they do not name is gone",
+        "all pages since the call without a cursor are an enumeration: the host deletes what they do not name",
     )?;
     let last = pages.last().and_then(|page| page.cursor.as_deref());
     ensure(
         last.is_some(),
         || "the last page has no cursor".to_owned(),
-        "the last page's cursor is where the next changes begin",
+        "the last page has a cursor: the next changes begin there",
     )
 }
 
@@ -55,7 +56,7 @@ pub async fn foreign_cursor(bench: &mut Bench) -> Outcome {
     let list = bench.list().await?;
     let args = ChangesRequest { collection: Some(list), ..ChangesRequest::default() };
     let of = (Surface::Tasks, Verb::Changes, "tasks");
-    for cursor in ["", "v0;page;1", "swkit", "\u{1f512}"] {
+    for cursor in FOREIGN_CURSORS {
         match bench.calls.page(of, &args, Some(cursor)).await {
             Err(error) if error.code == Code::CursorExpired => {}
             other => {
@@ -65,7 +66,7 @@ pub async fn foreign_cursor(bench: &mut Bench) -> Outcome {
                 );
                 return failed(
                     format!("a walk from {} gives {seen}", at(Some(cursor))),
-                    "a cursor that cannot be read is failure cursor-expired: after an update or a rollback the host then starts over",
+                    "answer an unknown cursor with failure cursor-expired: after an update or a rollback the host then starts over",
                 );
             }
         }
@@ -86,8 +87,8 @@ pub async fn again(bench: &mut Bench) -> Outcome {
         let again = must(bench.calls.page(of, &args, before.cursor.as_deref()).await, "the same page again")?;
         ensure(
             told(page) == told(&again),
-            || format!("the page from {} is another one the second time", at(before.cursor.as_deref())),
-            "a cursor names its place by itself: the host may ask for a page again after a crash",
+            || format!("the page from {} is different the second time", at(before.cursor.as_deref())),
+            "keep the whole position in the cursor: the host may request a page again after a crash",
         )?;
     }
     Ok(())
@@ -106,8 +107,8 @@ pub async fn any_limit(bench: &mut Bench) -> Outcome {
         one == none && none == many,
         || {
             let counts: Vec<String> = seen.iter().map(|titles| titles.len().to_string()).collect();
-            format!("with the limits 1, 0 and 100,000 a walk tells {} tasks", counts.join(", "))
+            format!("with the limits 1, 0 and 100,000 a walk has {} tasks", counts.join(", "))
         },
-        "limit is a wish: 0 is the connector's own choice, and a provider that allows less gets what it allows",
+        "limit is a hint: choose one yourself for 0, and never request more than the provider allows",
     )
 }

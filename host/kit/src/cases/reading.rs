@@ -2,25 +2,31 @@
 
 use model::tasks::Task;
 use runtime::Code;
+use serde_json::Value;
 
-use crate::bench::{Bench, Outcome, body, ensure, failed, must, told};
+use crate::bench::{Bench, Outcome, body, ensure, ensure_valid, failed, must, told};
 
 pub async fn get(bench: &mut Bench) -> Outcome {
     let list = bench.filled("R1", 2).await?;
     let pages = bench.tasks(&list, 0, None).await?;
     for source in pages.iter().flat_map(|page| &page.sources.sources).take(5) {
         let read = must(bench.get(&list, &source.external_id).await, "tasks.get")?;
+        ensure_valid("tasks.get", &read.sources)?;
         let [read] = read.sources.as_slice() else {
             return failed(
                 format!("tasks.get answers with {} sources", read.sources.len()),
-                "tasks.get answers with the one source",
+                "tasks.get answers with one source: the one of that id",
             );
         };
         let (listed, read_task) = (body::<Task>(source), body::<Task>(read));
         ensure(
             read.external_id == source.external_id && listed.is_some() && listed == read_task,
-            || format!("the list says {listed:?}, and tasks.get of \"{}\" {read_task:?}", source.external_id),
-            "both go through the same mapping",
+            || {
+                let (listed, found) = (body::<Value>(source), body::<Value>(read));
+                let (listed, found) = (listed.unwrap_or_default(), found.unwrap_or_default());
+                format!("\"{}\" is {listed} in the list, and {found} from tasks.get", source.external_id)
+            },
+            "use one mapping for lists and for single items",
         )?;
     }
     Ok(())
@@ -34,12 +40,12 @@ pub async fn missing(bench: &mut Bench) -> Outcome {
             Ok(())
         }
         Ok(sources) => failed(
-            format!("tasks.get of an id that is not there answers with {} sources", sources.sources.len()),
-            "answer with failure not-found: an empty answer cannot be told from a task without content",
+            format!("tasks.get of an unknown id answers with {} sources", sources.sources.len()),
+            "answer with failure not-found: an empty answer looks like a task without content",
         ),
         Err(error) => failed(
-            format!("tasks.get of an id that is not there fails: {}", told(&error)),
-            "the provider's 404 is failure not-found; Context::send_ok makes it so",
+            format!("tasks.get of an unknown id fails: {}", told(&error)),
+            "the provider's 404 is failure not-found; Context::send_ok (TypeScript: context.sendOk) does it",
         ),
     }
 }
@@ -48,7 +54,7 @@ pub async fn deleted(bench: &mut Bench) -> Outcome {
     let list = bench.list().await?;
     let made = bench.create(&list, "swkit-R3", "kit-R3").await?;
     let Some(id) = made.item.or_else(|| made.sources.first().map(|source| source.external_id.clone())) else {
-        return failed("the answer of tasks.create names no task", "Mutated.item is the id of what was made");
+        return failed("the answer of tasks.create names no task", "Mutated.item is the id of the new item");
     };
     must(bench.delete(&list, &id, "kit-R3-delete").await, "tasks.delete")?;
     match bench.get(&list, &id).await {
@@ -58,11 +64,11 @@ pub async fn deleted(bench: &mut Bench) -> Outcome {
         }
         Ok(_) => failed(
             "a deleted task can still be read",
-            "what is gone is failure not-found, or a source with deleted: true",
+            "a deleted item is failure not-found, or a source with deleted: true",
         ),
         Err(error) => failed(
             format!("tasks.get of a deleted task fails: {}", told(&error)),
-            "what is gone is failure not-found, or a source with deleted: true",
+            "a deleted item is failure not-found, or a source with deleted: true",
         ),
     }
 }

@@ -1,4 +1,4 @@
-//! What holds whatever the provider does.
+//! Promises that hold whatever the provider does.
 
 use model::wire::ChangesRequest;
 use runtime::{Code, Surface, Verb};
@@ -22,44 +22,10 @@ pub async fn unknown_operation(bench: &mut Bench) -> Outcome {
                 Ok(_) => "an answer".to_owned(),
             };
             return failed(
-                format!("{surface}.{verb} of an operation of a newer host gives {seen}"),
-                "an operation that the connector does not know is failure unsupported",
+                format!("{surface}.{verb} of an unknown operation gives {seen}"),
+                "an unknown operation is failure unsupported",
             );
         }
-    }
-    Ok(())
-}
-
-/// One walk through everything that has been asked so far, and a look at all that came out of the connector meanwhile.
-pub async fn secrets(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "the host adds credentials by itself; keep what the provider's answers hold of keys out of URLs, bodies, answers and the log";
-    bench.line.take_exchanges();
-    bench.calls.outputs.clear();
-    if bench.surfaces.contains(&Surface::Lifecycle) {
-        let _ = bench.calls.check().await;
-    }
-    let list = bench.filled("S5", 1).await?;
-    bench.tasks(&list, 0, None).await?;
-    let (exchanges, logged) = (bench.line.take_exchanges(), bench.log.take());
-    for secret in &bench.secrets {
-        let shows = |text: &str| text.contains(secret.as_str());
-        for exchange in &exchanges {
-            ensure(
-                !shows(&exchange.url),
-                || format!("a secret stands in a URL: {} …", exchange.method),
-                HELP,
-            )?;
-            let in_header = exchange.headers.iter().find(|(_, value)| shows(value));
-            ensure(
-                in_header.is_none(),
-                || "a secret stands in a header of the connector's own".to_owned(),
-                HELP,
-            )?;
-            let in_body = shows(&String::from_utf8_lossy(&exchange.body));
-            ensure(!in_body, || "a secret stands in the body of a request".to_owned(), HELP)?;
-        }
-        let out = bench.calls.outputs.iter().chain(&logged).any(|text| shows(text));
-        ensure(!out, || "a secret stands in an answer, in an error or in the log".to_owned(), HELP)?;
     }
     Ok(())
 }
@@ -71,8 +37,8 @@ pub async fn unknown_argument(bench: &mut Bench) -> Outcome {
     match bench.calls.raw(of, &args, None, None).await {
         Ok(_) => Ok(()),
         Err(error) => failed(
-            format!("an argument of a newer host gives {}", told(&error)),
-            "ignore arguments that the connector does not know: hosts add some, and older connectors go on working",
+            format!("a call with an unknown argument fails with {}", told(&error)),
+            "ignore unknown arguments: newer hosts send more, and older connectors must go on working",
         ),
     }
 }
@@ -81,7 +47,7 @@ pub async fn unknown_argument(bench: &mut Bench) -> Outcome {
 const PAGE: usize = 200;
 
 pub async fn budgets(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "a page of 200 takes a quarter of the processor time and half of the memory at most: real ones are larger, and machines slower";
+    const HELP: &str = "a page of 200 takes at most a quarter of the processor time and half of the memory: real pages are larger, and machines slower";
     let list = bench.filled("S3", PAGE).await?;
     let limit = u32::try_from(PAGE).unwrap_or(u32::MAX);
     let args = ChangesRequest { collection: Some(list), limit, ..ChangesRequest::default() };
@@ -91,39 +57,22 @@ pub async fn budgets(bench: &mut Bench) -> Outcome {
     let (most_cpu, most_memory) = (bench.cpu_ms / 4, bench.memory_mib / 2);
     ensure(
         cpu_ms <= most_cpu,
-        || format!("a page of {PAGE} tasks takes {cpu_ms} ms of processor time, a quarter is {most_cpu} ms"),
+        || {
+            format!(
+                "a page of {PAGE} tasks takes {cpu_ms} ms of processor time; a quarter of the budget is {most_cpu} ms"
+            )
+        },
         HELP,
     )?;
     ensure(
         memory_mib <= most_memory,
-        || format!("a page of {PAGE} tasks takes {memory_mib} MiB, half is {most_memory} MiB"),
+        || format!("a page of {PAGE} tasks takes {memory_mib} MiB; half of the budget is {most_memory} MiB"),
         HELP,
     )
 }
 
-/// What is in an account is nobody's who reads a log.
-pub async fn quiet_log(bench: &mut Bench) -> Outcome {
-    const TITLE: &str = "swkit-S6-private";
-    let list = bench.list().await?;
-    bench.log.take();
-    let account = match bench.surfaces.contains(&Surface::Lifecycle) {
-        true => bench.calls.check().await.ok(),
-        false => None,
-    };
-    bench.create(&list, TITLE, "kit-S6").await?;
-    bench.tasks(&list, 0, None).await?;
-    let email = account.and_then(|account| account.email).unwrap_or_else(|| "no address".to_owned());
-    let lines = bench.log.take();
-    let found = lines.iter().find(|line| line.contains(TITLE) || line.contains(&email));
-    ensure(
-        found.is_none(),
-        || "a title or an address of the account stands in the log".to_owned(),
-        "log what happened and how often, by ids: logs go where the content of accounts must not go",
-    )
-}
-
 pub async fn messages(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "a message is one sentence for users, without a full stop and without the provider's own text: say what failed";
+    const HELP: &str = "a message is one sentence for users: what failed, without a full stop and without the provider's own text";
     const OF_PROVIDER: &str = "swkit stack trace";
     let list = bench.list().await?;
     let args = ChangesRequest { collection: Some(list), ..ChangesRequest::default() };
@@ -135,12 +84,12 @@ pub async fn messages(bench: &mut Bench) -> Outcome {
         let message = &error.message;
         ensure(
             !message.contains(OF_PROVIDER),
-            || format!("the message of a {status} holds the provider's own text: {message}"),
+            || format!("the message after a {status} contains the provider's own text: {message}"),
             HELP,
         )?;
         ensure(
             !message.trim_end().ends_with('.') && !message.contains('\n') && !message.trim().is_empty(),
-            || format!("the message of a {status} is \"{message}\""),
+            || format!("the message after a {status} is \"{message}\""),
             HELP,
         )?;
     }

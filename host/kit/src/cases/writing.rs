@@ -3,12 +3,13 @@
 use model::tasks::{Task, TaskStatus};
 use model::wire::{ItemWrite, Mutated, Source, Warning};
 use runtime::{Code, Error};
+use serde_json::json;
 
 use crate::bench::{Bench, Outcome, Verdict, body, ensure, failed, must, titles, told};
 use crate::line::Fault;
 
-const ONCE: &str = "make the provider's id of a new item from the idempotency key, or hand the key on: a repeated attempt must find what the first one left";
-/// What no provider has.
+const ONCE: &str = "make the provider's id of a new item from the idempotency key, or pass the key on: a repeated attempt must find the item of the first";
+/// The code of the warning that the provider does not keep a field.
 const NOT_SUPPORTED: &str = "field_not_supported";
 
 pub async fn idempotent(bench: &mut Bench) -> Outcome {
@@ -17,10 +18,10 @@ pub async fn idempotent(bench: &mut Bench) -> Outcome {
     let again = must(bench.try_create(&list, "swkit-W1", "kit-W1").await, "the same tasks.create again")?;
     let told = titles(&bench.tasks(&list, 0, None).await?);
     let times = told.iter().filter(|title| *title == "swkit-W1").count();
-    ensure(times == 1, || format!("one creation, asked for twice, has made {times} tasks"), ONCE)?;
+    ensure(times == 1, || format!("one creation, sent twice, has made {times} tasks"), ONCE)?;
     ensure(
         first.item.is_some() && first.item == again.item,
-        || format!("the answer names {:?}, and the second time {:?}", first.item, again.item),
+        || format!("item of the answer is {}, then {}", json!(first.item), json!(again.item)),
         ONCE,
     )
 }
@@ -34,7 +35,7 @@ pub async fn lost_answer(bench: &mut Bench) -> Outcome {
         ensure(
             error.is_transient(),
             || format!("a lost answer becomes {}", told(&error)),
-            "nobody knows whether the provider has acted: failure unavailable or timeout, so that the host asks again",
+            "the provider may have acted or not: failure unavailable or timeout, so that the host tries again",
         )?;
     }
     bench.line.mend();
@@ -43,13 +44,14 @@ pub async fn lost_answer(bench: &mut Bench) -> Outcome {
     let times = seen.iter().filter(|title| *title == "swkit-W2").count();
     ensure(
         times == 1,
-        || format!("a creation whose answer was lost, asked for again, has made {times} tasks"),
+        || format!("a creation whose answer was lost, sent again, has made {times} tasks"),
         ONCE,
     )
 }
 
 pub async fn keeps_the_rest(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "write the fields that `changed` names, and no others: what the caller did not touch keeps the provider's bytes";
+    const HELP: &str =
+        "write the fields that `changed` names, and no others: the rest keeps the provider's bytes";
     let (list, id, before) = made(bench, "W3", &full("swkit-W3")).await?;
     let change = Task { title: "swkit-W3-after".into(), ..Task::default() };
     must(bench.update(&list, (&id, None), change, &["title"], "kit-W3-after").await, "tasks.update")?;
@@ -58,11 +60,15 @@ pub async fn keeps_the_rest(bench: &mut Bench) -> Outcome {
     ensure(after.title == title, || format!("the title is \"{}\" after it was changed", after.title), HELP)?;
     let expected = Task { title, ..before };
     let differ = differences(&expected, &after);
-    ensure(differ.is_empty(), || format!("a change of the title has changed {} too", differ.join(", ")), HELP)
+    ensure(
+        differ.is_empty(),
+        || format!("a change of the title has also changed {}", differ.join(", ")),
+        HELP,
+    )
 }
 
 pub async fn stale_etag(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "send ifMatch with the change (If-Match), and make failure conflict of the provider's 412: else two people overwrite each other";
+    const HELP: &str = "send ifMatch with the change (If-Match); the provider's 412 is failure conflict. Otherwise two people overwrite each other";
     let list = bench.list().await?;
     let made = bench.create(&list, "swkit-W4", "kit-W4").await?;
     let source = source_of(&made)?;
@@ -77,10 +83,14 @@ pub async fn stale_etag(bench: &mut Bench) -> Outcome {
     match bench.update(&list, (&id, Some(&etag)), change("swkit-W4-late"), &["title"], "kit-W4-2").await {
         Err(error) if error.code == Code::Conflict => {}
         Err(error) => return failed(format!("a change of an older version fails: {}", told(&error)), HELP),
-        Ok(_) => return failed("a change of an older version is taken", HELP),
+        Ok(_) => return failed("a change of an older version is accepted", HELP),
     }
     let now = read(bench, &list, &id).await?;
-    ensure(now.title == "swkit-W4-first", || format!("the refused change has made \"{}\"", now.title), HELP)
+    ensure(
+        now.title == "swkit-W4-first",
+        || format!("the rejected change has written \"{}\"", now.title),
+        HELP,
+    )
 }
 
 pub async fn deleted_twice(bench: &mut Bench) -> Outcome {
@@ -92,14 +102,14 @@ pub async fn deleted_twice(bench: &mut Bench) -> Outcome {
         Ok(_) => Ok(()),
         Err(error) if error.code == Code::NotFound => Ok(()),
         Err(error) => failed(
-            format!("tasks.delete of a task that is gone fails: {}", told(&error)),
-            "gone already is as good as deleted: an answer, or failure not-found",
+            format!("tasks.delete of a deleted task fails: {}", told(&error)),
+            "a deletion of a deleted item succeeds, or is failure not-found",
         ),
     }
 }
 
 pub async fn round_trip(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "a field that the provider has goes both ways unchanged; of one that it has not, a warning field_not_supported tells";
+    const HELP: &str = "a field that the provider has is written and read unchanged; for any other field answer with a warning field_not_supported";
     let asked = full("swkit-W7 \"quoted\" <b>&amp; ünïcödé 🗒");
     let (list, id, answered) = made(bench, "W7", &asked).await?;
     let read = read(bench, &list, &id).await?;
@@ -107,7 +117,7 @@ pub async fn round_trip(bench: &mut Bench) -> Outcome {
     ensure(
         differ.is_empty(),
         || format!("tasks.create answers with other values than tasks.get afterwards: {}", differ.join(", ")),
-        "both go through the same mapping",
+        "use one mapping for the answers of reads and writes",
     )?;
     let warned = bench.warned.clone();
     let differ: Vec<_> = differences(&asked, &read)
@@ -118,14 +128,14 @@ pub async fn round_trip(bench: &mut Bench) -> Outcome {
         differ.is_empty(),
         || {
             let shown: Vec<String> = differ.iter().map(|field| shown(field, &asked, &read)).collect();
-            format!("not as it was written, and without a warning: {}", shown.join("; "))
+            format!("not as written, and without a warning: {}", shown.join("; "))
         },
         HELP,
     )
 }
 
 pub async fn strict(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "with strict: true a field that cannot be kept is failure unsupported with detail.field, before anything is written";
+    const HELP: &str = "with strict: true a field that the provider cannot keep is failure unsupported with detail.field, before anything is written";
     let list = bench.list().await?;
     let made = bench.write(&list, &full("swkit-W8-first"), false, "kit-W8-1").await?;
     let Some(field) = warned(&made.warnings).into_iter().next() else {
@@ -134,15 +144,15 @@ pub async fn strict(bench: &mut Bench) -> Outcome {
     match bench.try_write(&list, &full("swkit-W8-strict"), true, "kit-W8-2").await {
         Err(error) if error.code == Code::Unsupported => {
             let names = field_of(&error);
-            ensure(names.is_some(), || format!("the refusal names no field: {}", told(&error)), HELP)?;
+            ensure(names.is_some(), || format!("the failure names no field: {}", told(&error)), HELP)?;
         }
-        Err(error) => return failed(format!("the field {field} is refused by {}", told(&error)), HELP),
-        Ok(_) => return failed(format!("a strict creation with the field {field} is carried out"), HELP),
+        Err(error) => return failed(format!("the field {field} is rejected with {}", told(&error)), HELP),
+        Ok(_) => return failed(format!("a strict creation with the field {field} is accepted"), HELP),
     }
     let seen = titles(&bench.tasks(&list, 0, None).await?);
     ensure(
         !seen.iter().any(|title| title == "swkit-W8-strict"),
-        || "the refused task is in the list".to_owned(),
+        || "the rejected task is in the list".to_owned(),
         HELP,
     )
 }
@@ -197,7 +207,7 @@ fn source_of(mutated: &Mutated) -> Outcome<&Source> {
         Some(source) => Ok(source),
         None => failed(
             "the answer of a creation has no source",
-            "Mutated.sources holds what was written, as changes would tell it",
+            "Mutated.sources holds the written item, as changes would report it",
         ),
     }
 }
@@ -210,8 +220,8 @@ async fn made(bench: &mut Bench, case: &str, task: &Task) -> Outcome<(String, St
     let source = source_of(&made)?;
     let Some(answered) = body::<Task>(source) else {
         return failed(
-            "the answer of a creation has no task that can be read",
-            "Mutated.sources holds what was written, as changes would tell it",
+            "the answer of a creation has no valid task",
+            "Mutated.sources holds the written item, as changes would report it",
         );
     };
     Ok((list, source.external_id.clone(), answered))
@@ -221,9 +231,10 @@ async fn read(bench: &mut Bench, list: &str, id: &str) -> Outcome<Task> {
     let sources = must(bench.get(list, id).await, "tasks.get")?;
     match sources.sources.first().and_then(body::<Task>) {
         Some(task) => Ok(task),
-        None => {
-            failed("tasks.get answers with no task that can be read", "tasks.get answers with the one source")
-        }
+        None => failed(
+            "tasks.get answers with no valid task",
+            "tasks.get answers with one source: the one of that id",
+        ),
     }
 }
 

@@ -4,7 +4,7 @@
 //! | request | answer |
 //! |---|---|
 //! | `GET /v1/me` | `{id, email, name, feedKey}` |
-//! | `GET /v1/lists?pageToken` | `{lists: [{id, title, etag}], nextPageToken?}`, two lists a page |
+//! | `GET /v1/lists?pageToken` | `{lists: [{id, title, etag, shareToken}], nextPageToken?}`, two lists a page |
 //! | `GET /v1/lists/{list}/items?limit&pageToken&since` | `{items, nextPageToken?}`, on the last page `nextSince`; with `since` what changed, deleted ones as `{id, deleted: true}`; 410 where the token is unknown |
 //! | `POST /v1/lists/{list}/items` | 201 and the item; a repeated `Idempotency-Key` gets the item of the first time |
 //! | `GET`, `PATCH`, `DELETE /v1/lists/{list}/items/{id}` | the item, or 204; 412 where `If-Match` is another version |
@@ -149,8 +149,10 @@ impl Account {
         };
         let from = from.ok_or(GONE)?;
         let shown = self.lists.iter().skip(from).take(LISTS);
-        let lists: Vec<Value> =
-            shown.map(|list| json!({ "id": list.id, "title": list.title, "etag": "1" })).collect();
+        let token = |list: &List| format!("share-{}-{}", list.id, hex::encode(&self.name));
+        let lists: Vec<Value> = shown
+            .map(|list| json!({ "id": list.id, "title": list.title, "etag": "1", "shareToken": token(list) }))
+            .collect();
         let next = (from + LISTS < self.lists.len()).then(|| format!("l{}", from + LISTS));
         Ok(said(StatusCode::OK, &page("lists", &lists, "nextPageToken", next)))
     }

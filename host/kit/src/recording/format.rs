@@ -14,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::recording::problem::Problem;
-use crate::recording::rules::is_credential;
 
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -66,7 +65,7 @@ pub struct Recorded {
     pub response: RecordedResponse,
 }
 
-/// A request without its credentials.
+/// A request; in a file without its credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "RequestFields", into = "RequestFields")]
 pub struct RecordedRequest {
@@ -176,7 +175,7 @@ impl TryFrom<ResponseFields> for RecordedResponse {
 }
 
 impl RecordedRequest {
-    /// The request as it goes over the line, without its credentials.
+    /// The request as it goes over the line, with its credentials: the redactor learns from them, and leaves them out.
     pub fn of(request: &Request<Bytes>) -> Self {
         RecordedRequest {
             method: request.method().to_string(),
@@ -194,7 +193,7 @@ impl std::fmt::Display for RecordedRequest {
 }
 
 impl RecordedResponse {
-    /// The answer as it comes over the line, without cookies.
+    /// The answer as it comes over the line, with its cookies: the redactor learns from them, and leaves them out.
     pub fn of(response: &Response<Carried>) -> Self {
         RecordedResponse {
             status: response.status().as_u16(),
@@ -219,7 +218,7 @@ impl RecordedResponse {
 /// Headers by their names; the values of one name in a list (RFC 9110, section 5.3).
 fn headers_of(headers: &HeaderMap) -> BTreeMap<String, String> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
-    for (name, value) in headers.iter().filter(|(name, _)| !is_credential(name.as_str())) {
+    for (name, value) in headers {
         let value = String::from_utf8_lossy(value.as_bytes());
         found
             .entry(name.as_str().to_owned())
@@ -300,7 +299,7 @@ impl Recording {
             for (at, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
                 recording.add(&surface, line, &mut has_case).map_err(|said| {
                     let said = format!("recordings/{name}, line {}: {said}", at + 1);
-                    Problem::new(said, "record anew: switchboard connector record")
+                    Problem::new(said, "record again: switchboard connector record")
                 })?;
             }
         }
@@ -324,7 +323,7 @@ impl Recording {
         if self.cases.is_empty() {
             (self.connector, self.origin, self.seed) = (first.connector, first.provider, first.seed);
         } else if (self.origin, self.seed) != (first.provider, first.seed) {
-            return Err("the case is of another run than the first one".to_owned());
+            return Err("the case comes from another run than the first one".to_owned());
         }
         if self.find_case(&first.case).is_some() {
             return Err(format!("the case {} is there already", first.case));

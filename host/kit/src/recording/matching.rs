@@ -2,7 +2,8 @@
 //!
 //! Equal are method, scheme, host, port, path, the query in any order, and the body: JSON by its values, forms by their fields, everything
 //! else by its bytes. Headers are not compared. Of several equal requests the first that is left answers, so requests that are made at
-//! once may come in another order.
+//! once may come in another order. Where none is equal, the first counts that is equal once private values are replaced in both: a
+//! recording has placeholders for them.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -14,9 +15,12 @@ use url::{Url, form_urlencoded};
 
 use crate::escapes::decoded;
 use crate::recording::format::{RecordedRequest, RecordedResponse, Recording};
+use crate::recording::redact::Redactor;
+use crate::recording::rules::Rules;
+use crate::recording::secrets::without_numbers;
 
 /// What to do when requests are not those of the recording.
-pub const RECORD_AGAIN: &str = "a connector that asks otherwise than when this was recorded needs a new recording: switchboard connector record. Requests must depend on the call alone: its arguments, its clock, its randomness and the provider's answers";
+pub const RECORD_AGAIN: &str = "the connector sends other requests than when this was recorded. If you changed it, record again: switchboard connector record. Requests may depend only on the call: its arguments, its clock, its randomness and the provider's answers";
 
 /// Recorded requests that are shown beside one that is not among them.
 const SHOWN: usize = 3;
@@ -29,8 +33,7 @@ const FORM: &str = "application/x-www-form-urlencoded";
 /// Answers the requests of a run from a recording.
 pub struct Replay {
     recording: Recording,
-    /// JSON pointers of members of bodies that are not compared.
-    ignore: Vec<String>,
+    rules: Rules,
     state: Mutex<State>,
 }
 
@@ -44,6 +47,7 @@ struct State {
 }
 
 struct Answer {
+    request: RecordedRequest,
     key: Key,
     /// The request in a sentence.
     shown: String,
@@ -82,8 +86,8 @@ enum Content {
 
 impl Replay {
     /// Replays this recording.
-    pub fn new(recording: Recording, ignore: Vec<String>) -> Self {
-        Replay { recording, ignore, state: Mutex::default() }
+    pub fn new(recording: Recording, rules: Rules) -> Self {
+        Replay { recording, rules, state: Mutex::default() }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -95,7 +99,8 @@ impl Replay {
         let case = self.recording.find_case(id);
         let exchanges = case.map(|case| case.exchanges.as_slice()).unwrap_or_default();
         let answers = exchanges.iter().map(|exchange| Answer {
-            key: Key::of(&exchange.request, &self.ignore),
+            request: exchange.request.clone(),
+            key: Key::of(&exchange.request, &self.rules.ignore),
             shown: exchange.request.to_string(),
             response: exchange.response.clone(),
             is_used: false,
@@ -107,9 +112,16 @@ impl Replay {
     /// The recorded answer; none where this request is not in the recording, or not so often.
     pub fn answer(&self, request: &Request<Bytes>) -> Option<Response<Carried>> {
         let request = RecordedRequest::of(request);
-        let key = Key::of(&request, &self.ignore);
+        let key = Key::of(&request, &self.rules.ignore);
         let mut state = self.state();
-        if let Some(answer) = state.answers.iter_mut().find(|answer| !answer.is_used && answer.key == key) {
+        let mut left = state.answers.iter().enumerate().filter(|(_, answer)| !answer.is_used);
+        let equal = left.clone().find(|(_, answer)| answer.key == key).or_else(|| {
+            let redacted = Key::of_redacted(&request, &self.rules);
+            left.find(|(_, answer)| Key::of_redacted(&answer.request, &self.rules) == redacted)
+        });
+        if let Some(place) = equal.map(|(place, _)| place)
+            && let Some(answer) = state.answers.get_mut(place)
+        {
             answer.is_used = true;
             return Some(answer.response.carried());
         }
@@ -125,7 +137,7 @@ impl Replay {
         let unused = left.first().map(|first| {
             let (case, count) = (&state.case, left.len());
             format!(
-                "requests that were recorded in case {case} were not made: {count}, the first is {}",
+                "of the requests recorded in case {case}, {count} were not sent; the first is {}",
                 first.shown
             )
         });
@@ -147,11 +159,15 @@ impl State {
             .collect();
         nearest.sort_by_key(|(distance, ..)| *distance);
         let mut said = format!("{request} is not in the recording of case {}", self.case);
-        said.push_str(if nearest.is_empty() { ", which has no requests" } else { "; the nearest there:" });
+        said.push_str(if nearest.is_empty() {
+            ", which has no requests"
+        } else {
+            "; the closest recorded requests:"
+        });
         for (_, answer, differences) in nearest.into_iter().take(SHOWN) {
             let mut shown: Vec<String> = differences.into_iter().take(SHOWN_DIFFERENCES).collect();
             if answer.is_used {
-                shown.push("it was answered before".to_owned());
+                shown.push("the connector has sent it already".to_owned());
             }
             said.push_str(&format!("\n      {}: {}", answer.shown, shown.join("; ")));
         }
@@ -175,6 +191,19 @@ impl Key {
         query.sort();
         let content = Content::of(request, ignore);
         Key { method: request.method.clone(), server, path, query, content }
+    }
+
+    /// The same of a request in which private values are replaced by one and the same text each.
+    fn of_redacted(request: &RecordedRequest, rules: &Rules) -> Key {
+        let mut redactor = Redactor::new(&[], rules);
+        // The first time it learns.
+        redactor.request(request);
+        let mut redacted = redactor.request(request);
+        redacted.url = without_numbers(&redacted.url);
+        if let Ok(text) = std::str::from_utf8(&redacted.body) {
+            redacted.body = without_numbers(text).into_bytes();
+        }
+        Key::of(&redacted, &rules.ignore)
     }
 
     /// How far a recorded request is from this one, and in what.
@@ -330,7 +359,8 @@ mod tests {
             exchanges: requests.iter().enumerate().map(exchange).collect(),
         };
         let recording = Recording { cases: vec![case], ..Recording::default() };
-        let replay = Replay::new(recording, vec!["/requestId".into(), "/of/0".into()]);
+        let ignore = vec!["/requestId".into(), "/of/0".into()];
+        let replay = Replay::new(recording, Rules { ignore, ..Rules::default() });
         assert_eq!(replay.begin_case("W1"), Some(5));
         replay
     }
@@ -365,6 +395,40 @@ mod tests {
     }
 
     #[test]
+    fn a_private_value_of_the_connector_s_own_is_equal_to_its_placeholder() {
+        for (recorded_url, url, recorded_body, body, is_equal) in [
+            ("https://a.test/x?api_key=REDACTED-004", "https://a.test/x?api_key=constant", "", "", true),
+            ("https://a.test/x?page=REDACTED-004", "https://a.test/x?page=constant", "", "", false),
+            ("https://REDACTED-001:REDACTED-002@a.test/x", "https://ann:pw@a.test/x", "", "", true),
+            (
+                "https://a.test/x",
+                "https://a.test/x",
+                "{\"client_assertion\":\"REDACTED-003\",\"a\":1}",
+                "{\"a\":1,\"client_assertion\":\"eyJ.b\"}",
+                true,
+            ),
+            (
+                "https://a.test/x",
+                "https://a.test/x",
+                "{\"client_assertion\":\"REDACTED-003\",\"a\":1}",
+                "{\"a\":2,\"client_assertion\":\"eyJ.b\"}",
+                false,
+            ),
+            ("https://a.test/x", "https://a.test/x", "<pwd>REDACTED-002</pwd>", "<pwd>secret</pwd>", true),
+        ] {
+            let replay = recorded(&[("POST", recorded_url, recorded_body)]);
+            assert_eq!(ask(&replay, "POST", url, body).is_some(), is_equal, "{url} {body}");
+        }
+        // The same value again is the same request: an equal one goes before one that is equal without its secrets.
+        let replay = recorded(&[
+            ("GET", "https://a.test/?token=REDACTED-002", ""),
+            ("GET", "https://a.test/?token=b", ""),
+        ]);
+        assert_eq!(ask(&replay, "GET", "https://a.test/?token=b", "").as_deref(), Some("answer 1"));
+        assert_eq!(ask(&replay, "GET", "https://a.test/?token=a", "").as_deref(), Some("answer 0"));
+    }
+
+    #[test]
     fn equal_requests_are_answered_in_order_and_no_oftener() {
         let url = "https://a.test/x";
         let replay = recorded(&[("GET", url, ""), ("GET", "https://a.test/y", ""), ("GET", url, "")]);
@@ -374,9 +438,9 @@ mod tests {
         let unmatched = replay.end_case();
         let missing = unmatched.missing.unwrap();
         assert!(missing.starts_with("GET https://a.test/x is not in the recording of case W1"), "{missing}");
-        assert!(missing.contains("GET https://a.test/x: it was answered before"), "{missing}");
+        assert!(missing.contains("GET https://a.test/x: the connector has sent it already"), "{missing}");
         let unused = unmatched.unused.unwrap();
-        assert!(unused.ends_with("were not made: 1, the first is GET https://a.test/y"), "{unused}");
+        assert!(unused.ends_with("1 were not sent; the first is GET https://a.test/y"), "{unused}");
     }
 
     #[test]

@@ -102,7 +102,7 @@ mod tests {
         let cases = recorder.take().unwrap();
         assert_eq!((cases[0].id.as_str(), cases[0].surface.as_str(), cases[0].at_ms), ("D1", "lifecycle", 5));
         let exchange = &cases[0].exchanges[0];
-        assert!(exchange.request.headers.is_empty() && exchange.response.headers.is_empty());
+        assert_eq!((exchange.request.headers.len(), exchange.response.headers.len()), (1, 1));
         assert_eq!(exchange.response.body, b"x");
         recorder.begin_case("D2", 5);
         recorder.note_request(&request);

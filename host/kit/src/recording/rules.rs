@@ -60,6 +60,6 @@ pub(super) fn has_request_header(name: &str) -> bool {
 }
 
 /// Whether a header of this name, in lower case, holds a credential.
-pub(super) fn is_credential(name: &str) -> bool {
+fn is_credential(name: &str) -> bool {
     CREDENTIALS.contains(&name)
 }

@@ -2,8 +2,11 @@
 //! installation has of its own (client id, secret, URLs that replace these) is the operator's registration of the provider.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::value::StrDeserializer;
+use serde::de::{self, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::manifest::url_template::UrlSetting;
 
@@ -290,17 +293,29 @@ fn hour() -> u64 {
     3_600
 }
 
-fn one_or_many<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum OneOrMany {
-        One(AuthKind),
-        Many(Vec<AuthKind>),
+/// One kind, or a list of them. Not an untagged enum: its error would not say which kinds there are.
+fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<AuthKind>, D::Error> {
+    struct KindsVisitor;
+    impl<'de> Visitor<'de> for KindsVisitor {
+        type Value = Vec<AuthKind>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a kind of credentials or a list of them")
+        }
+
+        fn visit_str<E: de::Error>(self, kind: &str) -> Result<Vec<AuthKind>, E> {
+            Ok(vec![AuthKind::deserialize(StrDeserializer::new(kind))?])
+        }
+
+        fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Vec<AuthKind>, S::Error> {
+            let mut kinds = Vec::new();
+            while let Some(kind) = list.next_element()? {
+                kinds.push(kind);
+            }
+            Ok(kinds)
+        }
     }
-    Ok(match OneOrMany::deserialize(d)? {
-        OneOrMany::One(kind) => vec![kind],
-        OneOrMany::Many(kinds) => kinds,
-    })
+    d.deserialize_any(KindsVisitor)
 }
 
 impl Auth {
@@ -450,6 +465,7 @@ mod tests {
         let setting = Setting {
             name: "imap".to_owned(),
             required: false,
+            operator: false,
             description,
             default: None,
             fixed: Some(fixed),

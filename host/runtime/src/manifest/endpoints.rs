@@ -29,6 +29,9 @@ pub struct EndpointOverrides {
     /// Where the provider sends the user, in place of this host's own address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub callback_url: Option<String>,
+    /// Origins in place of those of the manifest's `[[hosts]]`, by the origin that each replaces, see `OriginOverrides`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub origins: BTreeMap<String, String>,
 }
 
 /// A provider's URLs as manifest and registration have them. Discovery fills those that are none.

@@ -46,6 +46,33 @@ fn root() -> String {
 }
 
 impl HostRule {
+    /// The origin as people write it; of a wildcard with `*.` before the host.
+    pub fn origin(&self) -> String {
+        let port = self.port.map_or_else(String::new, |port| format!(":{port}"));
+        format!("{}://{}{port}", self.scheme, self.host)
+    }
+
+    /// Whether this rule allows every request that `other` allows, with the same credentials or more.
+    pub fn covers(&self, other: &HostRule) -> bool {
+        let port = |rule: &HostRule| rule.port.unwrap_or(if rule.scheme == "https" { 443 } else { 80 });
+        let is_below = |parent: &str| {
+            other.host.split_once('.').is_some_and(|(label, rest)| label != "*" && rest == parent)
+        };
+        let has_host = self.host == other.host || self.host.strip_prefix("*.").is_some_and(is_below);
+        let prefix = self.path_prefix.trim_end_matches('/');
+        let rest = other.path_prefix.trim_end_matches('/').strip_prefix(prefix);
+        let has_path = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let has_methods = self.methods.is_empty()
+            || (!other.methods.is_empty()
+                && other.methods.iter().all(|method| self.methods.contains(method)));
+        has_host
+            && has_path
+            && has_methods
+            && self.scheme == other.scheme
+            && port(self) == port(other)
+            && (other.inject.is_none() || self.inject == other.inject)
+    }
+
     pub(super) fn check(&self) -> anyhow::Result<()> {
         ensure!(matches!(&*self.scheme, "https" | "http"), "scheme: must be \"https\" or \"http\"");
         let name = self.host.strip_prefix("*.").unwrap_or(&self.host);
@@ -89,5 +116,46 @@ impl RelatedHosts {
     pub(super) fn check(&self) -> anyhow::Result<()> {
         check_host(&self.domain).context("domain")?;
         self.hosts.iter().try_for_each(|host| check_host(host).context("hosts"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HostRule;
+
+    fn rule(text: &str) -> HostRule {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_rule_covers_what_is_narrower() {
+        let api = rule(
+            "host = \"api.example.com\"\npath_prefix = \"/v1\"\nmethods = [\"GET\", \"PUT\"]\ninject = \"default\"",
+        );
+        for narrower in [
+            "path_prefix = \"/v1\"\nmethods = [\"GET\"]\ninject = \"default\"",
+            "path_prefix = \"/v1/me/\"\nmethods = [\"PUT\"]",
+            "path_prefix = \"/v1\"\nmethods = [\"GET\"]\nport = 443",
+        ] {
+            assert!(api.covers(&rule(&format!("host = \"api.example.com\"\n{narrower}"))), "{narrower}");
+        }
+        for wider in [
+            "host = \"api.example.com\"\npath_prefix = \"/v1\"",
+            "host = \"api.example.com\"\nmethods = [\"GET\"]",
+            "host = \"api.example.com\"\npath_prefix = \"/v11\"\nmethods = [\"GET\"]",
+            "host = \"api.example.com\"\npath_prefix = \"/v1\"\nmethods = [\"DELETE\"]",
+            "host = \"api.example.com\"\npath_prefix = \"/v1\"\nmethods = [\"GET\"]\ninject = \"other\"",
+            "host = \"api.example.com\"\npath_prefix = \"/v1\"\nmethods = [\"GET\"]\nport = 8443",
+            "host = \"api.example.com\"\npath_prefix = \"/v1\"\nmethods = [\"GET\"]\nscheme = \"http\"",
+            "host = \"evil.example.com\"\npath_prefix = \"/v1\"\nmethods = [\"GET\"]",
+        ] {
+            assert!(!api.covers(&rule(wider)), "{wider}");
+        }
+        let any = rule("host = \"*.example.com\"");
+        assert!(any.covers(&rule("host = \"a.example.com\"")) && any.covers(&any));
+        for other in ["a.b.example.com", "*.a.example.com", "example.com"] {
+            assert!(!any.covers(&rule(&format!("host = \"{other}\""))), "{other}");
+        }
+        assert!(!rule("host = \"a.example.com\"").covers(&any));
     }
 }

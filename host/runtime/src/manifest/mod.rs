@@ -26,13 +26,19 @@ mod auth_checks;
 mod endpoints;
 mod event_source;
 mod hosts;
+mod limits;
+mod names;
 mod push;
+mod push_checks;
+mod source;
 mod url_template;
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::manifest::limits::LimitsTable;
+use crate::manifest::push_checks::PushTables;
 use crate::surface::Surface;
 
 pub use auth::{
@@ -42,12 +48,20 @@ pub use auth::{
 pub use endpoints::{EndpointOverrides, Endpoints};
 pub use event_source::EventSource;
 pub use hosts::{HostRule, RelatedHosts};
-pub use push::{Push, PushAlgorithm, PushAuth, PushJwt, PushPlace};
+pub use limits::{AccountLimits, LIMITS_SETTING, RateLimit};
+pub use push::{Push, PushAlgorithm, PushAuth, PushJwt, PushPlace, WithoutSecret};
+pub use source::ManifestSyntaxError;
 pub use url_template::{UrlSetting, UrlSettingKind, UrlTemplate};
 
 /// The setting in which the host keeps the origins that `check` found and that it accepted. No connector has one of this name,
 /// no user gives it, and no `check` writes it.
 pub const DISCOVERED: &str = "discoveredOrigins";
+
+/// Most characters of texts that people read.
+const MAX_VERSION: usize = 40;
+const MAX_TITLE: usize = 100;
+const MAX_DESCRIPTION: usize = 1_000;
+const MAX_SETTING_NAME: usize = 64;
 
 /// A connector's manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -99,9 +113,13 @@ pub struct Manifest {
     /// How an account is opened.
     #[serde(default)]
     pub auth: Auth,
-    /// How the provider's notifications are read, where it posts any to the host. Default: it posts none.
+    /// How the provider's notifications are read, where it posts any to the host: a table `[push]`, or a table `[[push]]` of each kind.
+    /// Default: it posts none.
+    #[serde(default, deserialize_with = "push::one_or_many")]
+    pub push: Vec<Push>,
+    /// How much the provider lets one account ask. Default: no limits that the host keeps to.
     #[serde(default)]
-    pub push: Option<Push>,
+    pub limits: AccountLimits,
     /// What a user has to say to connect an account, beside credentials. No secrets.
     #[serde(default)]
     pub settings: Vec<Setting>,
@@ -154,6 +172,10 @@ pub struct Setting {
     /// Default false.
     #[serde(default)]
     pub required: bool,
+    /// Only the operator gives it, with the application's registration at the provider, and changes it for all connections of the
+    /// application. Default false: the user gives it.
+    #[serde(default)]
+    pub operator: bool,
     /// What users read beside the field.
     pub description: String,
     /// The value where the user gives none.
@@ -194,18 +216,48 @@ pub(crate) fn parse_version(text: &str) -> anyhow::Result<(u64, u64, u64)> {
 }
 
 impl Manifest {
-    /// Reads and checks a manifest. The error names the field.
+    /// Reads and checks a manifest. The error names the field; it is a [`ManifestSyntaxError`] where a line is at fault. Texts have no
+    /// characters that cannot be seen, so that they can be shown wherever they are needed.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
-        let manifest: Manifest = toml::from_str(text).context("connector.toml")?;
+        let manifest: Manifest = source::read(text).context("connector.toml")?;
         manifest.check().context("connector.toml")?;
         Ok(manifest)
     }
 
     /// Whether `name` can be a connector's name. Names become file names, so nothing else may.
     pub fn is_name(name: &str) -> bool {
-        (1..=40).contains(&name.len())
-            && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-')
-            && !name.starts_with('-')
+        names::is_name(name)
+    }
+
+    /// The kind of notifications that watches of a surface post; none: it is polled.
+    pub fn push_of(&self, surface: &str) -> Option<&Push> {
+        self.push.iter().find(|push| push.covers(surface))
+    }
+
+    /// The kind of notifications whose address ends with this name.
+    pub fn push_named(&self, name: Option<&str>) -> Option<&Push> {
+        self.push.iter().find(|push| push.name.as_deref() == name)
+    }
+
+    fn limits_table(&self) -> LimitsTable<'_> {
+        let settings = self.settings.iter().map(|setting| setting.name.as_str());
+        let of_urls = self.auth.settings.iter().map(|setting| setting.name.as_str());
+        LimitsTable {
+            limits: &self.limits,
+            hosts: &self.hosts,
+            has_hosts_from_settings: !self.hosts_from_settings.is_empty(),
+            surfaces: self.surfaces.iter().map(|exported| exported.surface).collect(),
+            settings: settings.chain(of_urls).collect(),
+        }
+    }
+
+    fn push_tables(&self) -> PushTables<'_> {
+        let settings = self.settings.iter().filter(|setting| setting.operator);
+        PushTables {
+            push: &self.push,
+            surfaces: self.surfaces.iter().map(|version| version.surface).collect(),
+            operator_settings: settings.map(|s| (s.name.as_str(), s.default.is_some())).collect(),
+        }
     }
 
     fn check(&self) -> anyhow::Result<()> {
@@ -215,7 +267,8 @@ impl Manifest {
             self.name
         );
         parse_version(&self.version).context("version")?;
-        ensure!(!self.title.trim().is_empty(), "title: must not be empty");
+        ensure!(self.title.contains(char::is_alphanumeric), "title: must have a letter or a digit");
+        self.check_lengths()?;
         ensure!(!self.surfaces.is_empty(), "surfaces: name at least one, for example \"calendar@1.0.0\"");
         for (n, s) in self.surfaces.iter().enumerate() {
             ensure!(
@@ -244,15 +297,31 @@ impl Manifest {
         }
         self.check_settings()?;
         auth_checks::check(&self.auth)?;
-        if let Some(push) = &self.push {
-            push::check(push, self.surfaces.iter().any(|s| s.surface == Surface::Watch))?;
-        }
+        push_checks::check(&self.push_tables())?;
+        limits::check(&self.limits_table())?;
         if let Some(source) = &self.event_source {
             ensure!(self.idle_server.is_none(), "event_source: idle_server is there too, name one of them");
             event_source::check(source, self.surfaces.iter().any(|s| s.surface == Surface::Email))?;
         }
         if let Some(warning) = auth_checks::warning(&self.auth) {
             tracing::warn!(connector = &*self.name, "{warning}");
+        }
+        Ok(())
+    }
+
+    fn check_lengths(&self) -> anyhow::Result<()> {
+        let is_within = |field: &str, text: &str, max: usize| -> anyhow::Result<()> {
+            let length = text.chars().count();
+            ensure!(length <= max, "{field}: has {length} characters, at most {max} are allowed");
+            Ok(())
+        };
+        is_within("version", &self.version, MAX_VERSION)?;
+        is_within("min_host", self.min_host.as_deref().unwrap_or_default(), MAX_VERSION)?;
+        is_within("title", &self.title, MAX_TITLE)?;
+        is_within("description", &self.description, MAX_DESCRIPTION)?;
+        for (at, setting) in self.settings.iter().enumerate() {
+            is_within(&format!("settings[{at}].name"), &setting.name, MAX_SETTING_NAME)?;
+            is_within(&format!("settings[{at}].description"), &setting.description, MAX_DESCRIPTION)?;
         }
         Ok(())
     }
@@ -277,6 +346,11 @@ impl Manifest {
             ensure!(
                 !s.required || (s.default.is_none() && s.fixed.is_none()),
                 "settings: {} has a value, so nobody has to give one: leave out required",
+                s.name
+            );
+            ensure!(
+                !s.operator || s.fixed.is_none(),
+                "settings: {} is fixed, so the operator cannot give it: leave out operator",
                 s.name
             );
             ensure!(
@@ -353,11 +427,37 @@ mod tests {
             ),
             ("required = true", "required = true\ndefault = \"x\"", "leave out required"),
             ("required = true", "fixed = \"x\"\ndefault = \"x\"", "give one of them"),
+            ("required = true", "fixed = \"x\"\noperator = true", "leave out operator"),
             ("title = ", "titel = ", "titel"),
+            ("CalDAV", "\u{3000} \u{a0}.", "title: must have a letter or a digit"),
+            ("CalDAV", "\u{2800}", "the character U+2800"),
             ("name = \"dav\"", "name = \"dav\"\nmin_host = \"99.0.0\"", "min_host:"),
         ] {
             let error = format!("{:#}", Manifest::parse(&GOOD.replace(from, to)).unwrap_err());
             assert!(error.contains(said), "{to}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_text_for_people_has_a_longest_length() {
+        for (from, max, field) in [
+            ("CalDAV", 100, "title:"),
+            ("where the server is", 1_000, "settings[0].description:"),
+            ("serverUrl", 64, "settings[0].name:"),
+            ("1.0.0\"\n        title", 40, "version:"),
+        ] {
+            assert!(GOOD.contains(from), "{from}");
+            let text = |length: usize| match field {
+                "version:" => GOOD.replacen(
+                    from,
+                    &format!("{}1{}", "0".repeat(length - 1), from.trim_start_matches("1.0.0")),
+                    1,
+                ),
+                _ => GOOD.replace(from, &"ü".repeat(length)),
+            };
+            assert!(Manifest::parse(&text(max)).is_ok(), "{field}");
+            let error = format!("{:#}", Manifest::parse(&text(max + 1)).unwrap_err());
+            assert!(error.contains(&format!("{field} has {} characters, at most {max}", max + 1)), "{error}");
         }
     }
 }

@@ -10,24 +10,33 @@
 //! secret = "/clientState"
 //! lifecycle = "/lifecycleEvent"
 //! ```
+//!
+//! A provider with several kinds of notifications has a table of each, `[[push]]` with a name and its surfaces.
+
+use std::fmt;
 
 use anyhow::{anyhow, bail, ensure};
 use http::HeaderName;
-use serde::{Deserialize, Serialize};
-use url::Host;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::http_url;
+use crate::surface::Surface;
 
 /// Longest text of a place, bytes.
 const MAX_PLACE: usize = 256;
-/// Issuers of a token, and the longest text that a token is held against, bytes.
-const MAX_ISSUERS: usize = 8;
-const MAX_CLAIM: usize = 2_048;
 
-/// How notifications are read, and what proves that they are the provider's.
+/// How notifications of one kind are read, and what proves that they are the provider's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Push {
+    /// The end of the address that the provider posts to, `/v1/providers/CONNECTOR/notifications/NAME`: 1 to 40 of a-z, 0-9 and `-`.
+    /// Default: none, the address ends with `notifications`. Of several tables one at most has no name.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The surfaces whose watches post notifications of this kind; others are polled. Default: all. Of several tables each names its own.
+    #[serde(default)]
+    pub surfaces: Vec<Surface>,
     pub auth: PushAuth,
     /// `query:NAME`: a request with this parameter asks whether the address exists, and is answered with the parameter's value as text.
     #[serde(default)]
@@ -58,9 +67,24 @@ pub struct Push {
     /// What the notification says of the watch itself: `reauthorizationRequired`, `subscriptionRemoved` or `missed`.
     #[serde(default)]
     pub lifecycle: Option<PushPlace>,
+    /// A notification of a known watch that brings no secret: refused, or taken as a hint. Default: refused.
+    #[serde(default)]
+    pub without_secret: WithoutSecret,
     /// With `auth = "jwt"`: whose tokens count.
     #[serde(default)]
     pub jwt: Option<PushJwt>,
+}
+
+/// Treatment of notifications that bring no secret, though the provider was given one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WithoutSecret {
+    /// They count for nothing, and a request with no other is answered with 401.
+    #[default]
+    Refuse,
+    /// They make a pull due, of one collection once a minute at most, and change nothing else. For a provider that sometimes leaves the
+    /// secret out: whoever knows the id of a watch can do as much, and learns nothing by it.
+    Hint,
 }
 
 /// `[push.jwt]`: whose tokens prove that a request is the provider's. A token is signed by a public key of the provider (RSA, ECDSA or
@@ -92,6 +116,11 @@ pub struct PushJwt {
     /// does: this is then the account that the subscription posts as.
     #[serde(default)]
     pub email: Option<String>,
+    /// In place of `email`: the name of a setting with `operator = true`. `email` is exactly what the operator gave under this name for an
+    /// application, and only watches of the applications with this value count. Accounts of an application without one are polled. For a
+    /// provider that posts to a topic of the operator's.
+    #[serde(default)]
+    pub email_setting: Option<String>,
 }
 
 /// What proves that a notification is the provider's.
@@ -158,116 +187,54 @@ impl From<PushPlace> for String {
 }
 
 impl PushPlace {
-    fn is_pointer(&self) -> bool {
+    pub(super) fn is_pointer(&self) -> bool {
         matches!(self, PushPlace::Pointer(_))
     }
 }
 
-/// Checks every key; each error names it. `has_watch`: the connector has the interface `watch`.
-pub(super) fn check(push: &Push, has_watch: bool) -> anyhow::Result<()> {
-    ensure!(
-        has_watch,
-        "push: nothing starts notifications: implement the interface watch, and add \"watch@1.0.0\" to surfaces"
-    );
-    if let Some(handshake) = &push.handshake {
-        ensure!(
-            matches!(handshake, PushPlace::Query(_)),
-            "push.handshake: must be a parameter, such as \"query:validationToken\""
-        );
+impl Push {
+    /// Whether watches of the surface with this name post notifications of this kind.
+    pub fn covers(&self, surface: &str) -> bool {
+        self.surfaces.is_empty() || self.surfaces.iter().any(|covered| covered.as_str() == surface)
     }
-    for (key, place) in [("list", &push.list), ("base64", &push.base64)] {
-        ensure!(
-            place.as_ref().is_none_or(PushPlace::is_pointer),
-            "push.{key}: must be a JSON pointer, /like/this"
-        );
-    }
-    for (key, place) in [
-        ("watch", &push.watch),
-        ("account", &push.account),
-        ("secret", &push.secret),
-        ("state", &push.state),
-        ("lifecycle", &push.lifecycle),
-    ] {
-        ensure!(
-            !matches!(place, Some(PushPlace::Query(_))),
-            "push.{key}: must be \"header:NAME\" or a JSON pointer: the address that a provider posts to has no query"
-        );
-    }
-    ensure!(
-        push.watch.is_some() != push.account.is_some(),
-        "push.watch: give either it or push.account: a notification names a watch or an account"
-    );
-    ensure!(
-        push.base64.is_none() || push.account.as_ref().is_some_and(PushPlace::is_pointer),
-        "push.base64: only goes with a JSON pointer in push.account, which begins in it"
-    );
-    match (push.auth, &push.jwt) {
-        (PushAuth::Jwt, Some(jwt)) => check_jwt(push, jwt),
-        (PushAuth::Jwt, None) => {
-            bail!("push.jwt: is missing: say whose tokens count, by issuers and jwks_url")
+}
+
+/// A table `[push]`, or the tables of `[[push]]`. Not an untagged enum: its error would not say which key is at fault.
+pub(super) fn one_or_many<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Push>, D::Error> {
+    struct TablesVisitor;
+    impl<'de> Visitor<'de> for TablesVisitor {
+        type Value = Vec<Push>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a table [push], or several tables [[push]]")
         }
-        (_, Some(_)) => bail!("push.jwt: only goes with auth = \"jwt\""),
-        (_, None) => check_secret(push),
-    }
-}
 
-fn check_jwt(push: &Push, jwt: &PushJwt) -> anyhow::Result<()> {
-    ensure!(
-        matches!(push.secret, None | Some(PushPlace::Header(_))),
-        "push.secret: must be the header with the token; without it that is \"header:Authorization\""
-    );
-    ensure!(push.algorithm.is_none(), "push.algorithm: only goes with auth = \"hmac\"");
-    let is_claim = |text: &String| (1..=MAX_CLAIM).contains(&text.len()) && !text.contains(char::is_control);
-    ensure!(
-        (1..=MAX_ISSUERS).contains(&jwt.issuers.len()) && jwt.issuers.iter().all(is_claim),
-        "push.jwt.issuers: must be 1 to {MAX_ISSUERS} texts, each what iss of a token is exactly"
-    );
-    for (key, claim) in [("audience", &jwt.audience), ("email", &jwt.email)] {
-        ensure!(
-            claim.as_ref().is_none_or(is_claim),
-            "push.jwt.{key}: must be a text of 1 to {MAX_CLAIM} bytes without control characters"
-        );
-    }
-    let url = http_url::parse(&jwt.jwks_url).map_err(|why| anyhow!("push.jwt.jwks_url: {why}"))?;
-    let is_local = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    ensure!(url.scheme() == "https" || is_local, "push.jwt.jwks_url: must be https");
-    Ok(())
-}
+        fn visit_map<M: MapAccess<'de>>(self, table: M) -> Result<Vec<Push>, M::Error> {
+            Ok(vec![Push::deserialize(MapAccessDeserializer::new(table))?])
+        }
 
-fn check_secret(push: &Push) -> anyhow::Result<()> {
-    let Some(secret) = &push.secret else {
-        bail!(
-            "push.secret: is missing: say where the token of the watch comes back, such as \"/clientState\""
-        )
-    };
-    if push.auth != PushAuth::Hmac {
-        ensure!(push.algorithm.is_none(), "push.algorithm: only goes with auth = \"hmac\"");
-        return Ok(());
+        fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Vec<Push>, S::Error> {
+            let mut tables = Vec::new();
+            while let Some(table) = list.next_element()? {
+                tables.push(table);
+            }
+            Ok(tables)
+        }
     }
-    ensure!(
-        matches!(secret, PushPlace::Header(_)),
-        "push.secret: must be the header with the signature, such as \"header:X-Signature\""
-    );
-    ensure!(
-        push.algorithm.is_some(),
-        "push.algorithm: is missing: with auth = \"hmac\" it must be \"sha256\""
-    );
-    ensure!(
-        push.list.is_none(),
-        "push.list: does not go with auth = \"hmac\": a body that is signed for one watch is one notification"
-    );
-    Ok(())
+    d.deserialize_any(TablesVisitor)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{PushAuth, PushPlace};
+    use super::{PushAuth, PushPlace, WithoutSecret};
     use crate::manifest::Manifest;
+
+    /// The only table of a manifest.
+    fn only(text: &str) -> super::Push {
+        let mut all = Manifest::parse(text).unwrap().push;
+        assert_eq!(all.len(), 1);
+        all.remove(0)
+    }
 
     const GRAPH: &str = r#"
         name = "graph"
@@ -285,7 +252,9 @@ mod tests {
 
     #[test]
     fn a_place_is_read_as_it_is_written() {
-        let push = Manifest::parse(GRAPH).unwrap().push.unwrap();
+        let push = only(GRAPH);
+        assert_eq!((push.name.as_deref(), push.without_secret), (None, WithoutSecret::Refuse));
+        assert!(push.covers("calendar") && push.covers("email"), "a table without surfaces is for all");
         assert_eq!(push.auth, PushAuth::ClientState);
         assert_eq!(push.list, Some(PushPlace::Pointer("/value".to_owned())));
         for text in ["query:validationToken", "header:x-goog-channel-id", "/a/b~1c", "/"] {
@@ -315,6 +284,13 @@ mod tests {
             ("secret = ", "algorithm = \"sha256\"\nsecret = ", "push.algorithm:"),
             ("\"client-state\"", "\"hmac\"", "push.secret:"),
             ("lifecycle =", "life_cycle =", "life_cycle"),
+            ("lifecycle =", "name = \"Calendar\"\nlifecycle =", "push.name:"),
+            ("lifecycle =", "name = \"a/b\"\nlifecycle =", "push.name:"),
+            ("lifecycle =", "surfaces = [\"email\"]\nlifecycle =", "push.surfaces:"),
+            ("lifecycle =", "surfaces = [\"watch\"]\nlifecycle =", "push.surfaces:"),
+            ("lifecycle =", "surfaces = [\"calendar\", \"calendar\"]\nlifecycle =", "push.surfaces:"),
+            ("lifecycle =", "surfaces = [\"calendars\"]\nlifecycle =", "surfaces"),
+            ("lifecycle =", "without_secret = \"take\"\nlifecycle =", "without_secret"),
             (
                 "lifecycle =",
                 "jwt = { issuers = [\"x\"], jwks_url = \"https://x.test\" }\nlifecycle =",
@@ -331,6 +307,9 @@ mod tests {
         let error = format!("{:#}", Manifest::parse(&signed).unwrap_err());
         assert!(error.contains("push.algorithm:"), "{error}");
         let signed = signed.replacen("auth =", "algorithm = \"sha256\"\nauth =", 1);
+        let hinted = signed.replacen("list = \"/value\"", "without_secret = \"hint\"", 1);
+        let error = format!("{:#}", Manifest::parse(&hinted).unwrap_err());
+        assert!(error.contains("push.without_secret:"), "{error}");
         let error = format!("{:#}", Manifest::parse(&signed).unwrap_err());
         assert!(error.contains("push.list:"), "{error}");
         assert!(Manifest::parse(&signed.replacen("list = \"/value\"", "", 1)).is_ok());
@@ -353,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_provider_may_prove_requests_by_tokens() {
-        let push = Manifest::parse(GMAIL).unwrap().push.unwrap();
+        let push = only(GMAIL);
         let jwt = push.jwt.unwrap();
         assert_eq!((push.auth, push.secret, jwt.audience), (PushAuth::Jwt, None, None));
         assert_eq!(jwt.issuers, ["https://accounts.google.com"]);
@@ -381,6 +360,69 @@ mod tests {
         ] {
             assert!(GMAIL.contains(from), "{from}");
             let error = format!("{:#}", Manifest::parse(&GMAIL.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains(said), "{to}: {error}");
+        }
+    }
+
+    const SETTING: &str =
+        "email_setting = \"account\"\n[[settings]]\nname = \"account\"\noperator = true\ndescription = \".\"";
+
+    #[test]
+    fn the_account_that_posts_may_be_the_operators() {
+        let of_project = "email = \"push@project.iam.gserviceaccount.com\"";
+        let of_operator = GMAIL.replacen(of_project, SETTING, 1);
+        let jwt = only(&of_operator).jwt.unwrap();
+        assert_eq!((jwt.email, jwt.email_setting.as_deref()), (None, Some("account")));
+        for (from, to) in [
+            ("email_setting", "email = \"x\"\nemail_setting"),
+            ("email_setting = \"account\"", "email_setting = \"other\""),
+            ("operator = true", ""),
+            ("operator = true", "operator = true\ndefault = \"x\""),
+        ] {
+            assert!(of_operator.contains(from), "{from}");
+            let error = format!("{:#}", Manifest::parse(&of_operator.replacen(from, to, 1)).unwrap_err());
+            assert!(error.contains("push.jwt.email_setting:"), "{to}: {error}");
+        }
+    }
+
+    const TWO: &str = r#"
+        name = "two"
+        version = "1.0.0"
+        title = "Two"
+        surfaces = ["email@1.0.0", "calendar@1.0.0", "tasks@1.0.0", "watch@1.0.0"]
+        [[push]]
+        surfaces = ["calendar"]
+        auth = "channel-token"
+        watch = "header:x-channel"
+        secret = "header:x-token"
+        [[push]]
+        name = "mail"
+        surfaces = ["email"]
+        auth = "client-state"
+        watch = "/id"
+        secret = "/state"
+        without_secret = "hint"
+    "#;
+
+    #[test]
+    fn there_may_be_several_kinds_of_notifications() {
+        let manifest = Manifest::parse(TWO).unwrap();
+        let name = |surface: &str| manifest.push_of(surface).map(|push| push.name.as_deref());
+        assert_eq!((name("email"), name("calendar"), name("tasks")), (Some(Some("mail")), Some(None), None));
+        assert_eq!(manifest.push_named(Some("mail")).unwrap().without_secret, WithoutSecret::Hint);
+        assert_eq!(manifest.push_named(None).unwrap().auth, PushAuth::ChannelToken);
+        assert!(manifest.push_named(Some("calendar")).is_none());
+        for (from, to, said) in [
+            ("name = \"mail\"", "", "[[push]] number 2: push.name:"),
+            ("surfaces = [\"calendar\"]", "name = \"mail\"\nsurfaces = [\"calendar\"]", "push.name:"),
+            ("surfaces = [\"email\"]", "", "[[push]] \"mail\": push.surfaces:"),
+            ("surfaces = [\"email\"]", "surfaces = [\"calendar\"]", "[[push]] \"mail\": push.surfaces:"),
+            ("surfaces = [\"email\"]", "surfaces = [\"contacts\"]", "[[push]] \"mail\": push.surfaces:"),
+            ("secret = \"header:x-token\"", "", "[[push]] number 1: push.secret:"),
+            ("\"client-state\"", "\"state\"", "push[1].auth"),
+        ] {
+            assert!(TWO.contains(from), "{from}");
+            let error = format!("{:#}", Manifest::parse(&TWO.replacen(from, to, 1)).unwrap_err());
             assert!(error.contains(said), "{to}: {error}");
         }
     }

@@ -22,6 +22,7 @@ use crate::outbound::address::Resolver;
 use crate::outbound::body::ClientBody;
 use crate::outbound::connect::{Connector, Versions};
 use crate::outbound::names::Names;
+use crate::outbound::redirect::ProviderRedirect;
 
 /// Clients kept; beyond it the one unused for longest goes, with its idle connections.
 const KEPT: usize = 512;
@@ -45,6 +46,8 @@ pub struct HttpSettings {
     pub connect_timeout_ms: u64,
     /// Certificates (PEM, one or several) trusted beside the system's.
     pub extra_roots_pem: Vec<String>,
+    /// While a connector is written: the server that plays its provider. No flag of a server sets it.
+    pub redirect: Option<ProviderRedirect>,
 }
 
 impl Default for HttpSettings {
@@ -53,6 +56,7 @@ impl Default for HttpSettings {
             user_agent: concat!("Switchboard/", env!("CARGO_PKG_VERSION")).to_owned(),
             connect_timeout_ms: 10_000,
             extra_roots_pem: Vec::new(),
+            redirect: None,
         }
     }
 }

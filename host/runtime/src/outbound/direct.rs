@@ -15,13 +15,14 @@ use http::{Method, Request, StatusCode, Uri};
 use http_body::Frame;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper_util::client::legacy;
-use url::{Host, Url};
+use url::Url;
 
+use crate::http_url;
 use crate::outbound::Egress;
 use crate::outbound::address::{Prohibited, Unencrypted};
+use crate::outbound::attempt::REPEATS;
 use crate::outbound::body::ClientBody;
 use crate::outbound::client::Answer;
-use crate::outbound::exchange::REPEATS;
 use crate::outbound::failures::{causes, is_unprocessed};
 use crate::outbound::policy;
 
@@ -108,12 +109,7 @@ impl Egress {
     /// The URL, if a request may go there. The address of a name is checked when it is connected to.
     fn check_direct(&self, r: &DirectRequest) -> Result<Url, DirectError> {
         let url = policy::parse(&r.url).map_err(|_| DirectError::Denied)?;
-        let literal = match url.host() {
-            Some(Host::Ipv4(v4)) => Some(v4.into()),
-            Some(Host::Ipv6(v6)) => Some(v6.into()),
-            _ => None,
-        };
-        if let Some(address) = literal {
+        if let Some(address) = http_url::literal(&url) {
             let port = url.port_or_known_default().unwrap_or_default();
             if !self.permits_literal(&r.connector, SocketAddr::new(address, port)) {
                 return Err(DirectError::Denied);

@@ -3,29 +3,28 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures::StreamExt;
-use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue, RETRY_AFTER};
+use http::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use http::{Method, Request, Response, StatusCode, Uri};
 use http_body_util::BodyExt;
 
 use crate::bindings::http::{BlobInfo, Err, Req, Res};
+use crate::extra::{self, RequestWishes};
 use crate::outbound::body::{ClientBody, Decode, RequestBody, decode_json};
-use crate::outbound::failures::{explain, is_unprocessed, unusable};
+use crate::outbound::failures::{explain, unusable};
 use crate::outbound::policy::{Permit, Refusal};
+use crate::outbound::redirect::RedirectTarget;
 use crate::outbound::transport::AnswerBody;
 use crate::outbound::{CallEgress, CredentialsError, Secret, headers, refused};
 
 /// Bytes of a body that are looked through for credentials at a time, on its way to a blob.
 const REDACTED: usize = 256 << 10;
 
-/// How often a request is sent again that the provider has not begun to work on.
-pub(super) const REPEATS: usize = 2;
-
-/// What a provider answered, its body not yet read.
-type Answer = Response<AnswerBody>;
+/// The provider's answer, its body not yet read.
+pub(super) type Answer = Response<AnswerBody>;
 
 /// What becomes of an answer.
 trait Reading: Send {
@@ -67,13 +66,16 @@ impl Reading for ToBlob {
 
 /// A checked request that can be sent again.
 pub(super) struct Prepared {
-    method: Method,
+    pub(super) method: Method,
     uri: Uri,
-    permit: Permit,
+    pub(super) permit: Permit,
+    /// The place that it goes to in place of the one that it names.
+    pub(super) target: Option<RedirectTarget>,
     headers: HeaderMap,
     body: RequestBody,
-    /// The answer lasts: it comes on a connection of its own.
-    is_lasting: bool,
+    /// The end of the time for the request. None: its answer lasts, and comes on a connection of its own.
+    pub(super) until: Option<Instant>,
+    pub(super) wishes: RequestWishes,
 }
 
 impl Prepared {
@@ -89,6 +91,15 @@ impl Prepared {
                 .map_err(|_| refused("auth-expired", "the connection has no usable credentials"))?;
             value.set_sensitive(true);
             request.headers_mut().insert(AUTHORIZATION, value);
+        }
+        Ok(request)
+    }
+
+    /// The same as it goes over the network.
+    pub(super) fn sent(&self, secret: Option<&Secret>) -> Result<Request<ClientBody>, Err> {
+        let mut request = self.request(secret)?;
+        if let Some(target) = &self.target {
+            target.apply(&mut request);
         }
         Ok(request)
     }
@@ -131,36 +142,47 @@ impl CallEgress {
         let late = || refused("timeout", "the provider did not answer in time");
         let host = Duration::from_millis(self.shared.limits.http_timeout_ms);
         let own = r.timeout_ms.map_or(host, |ms| Duration::from_millis(ms.into()));
-        let work = async {
-            let response =
-                tokio::time::timeout(head, self.exchange(r, false)).await.map_err(|_| late())??;
-            reading.read(self, response).await
-        };
         let _waiting = self.meter.waiting();
         // `http` itself never has more under way than this; of `wasi:http` a guest may start any number.
         let _turn = self.turns.acquire().await;
-        tokio::time::timeout(own.min(host).min(self.remaining()), work).await.unwrap_or_else(|_| Err(late()))
+        let time = own.min(host).min(self.remaining());
+        let until = Instant::now() + time.min(head);
+        let work = async {
+            let response =
+                tokio::time::timeout(head, self.exchange(r, Some(until))).await.map_err(|_| late())??;
+            reading.read(self, response).await
+        };
+        tokio::time::timeout(time, work).await.unwrap_or_else(|_| Err(late()))
     }
 
     /// Sends a request whose answer lasts, on a connection of its own, and waits for the head of the answer. Its time is the caller's.
     pub(super) async fn open(&self, r: Req) -> Result<Answer, Err> {
         let _waiting = self.meter.waiting();
-        self.exchange(r, true).await
+        self.exchange(r, None).await
     }
 
-    async fn exchange(&self, r: Req, is_lasting: bool) -> Result<Answer, Err> {
+    async fn exchange(&self, r: Req, until: Option<Instant>) -> Result<Answer, Err> {
         let auth_is_named = r.auth.is_some();
-        let prepared = Prepared { is_lasting, ..self.prepare(r)? };
+        let prepared = Prepared { until, ..self.prepare(r)? };
         let slot = prepared.permit.slot.as_deref();
+        // Once a call: what a second renewal would bring, the first one has brought.
+        let is_renewed = slot.is_some()
+            && prepared.wishes.has_renewed_token
+            && !self.meter.has_renewed.swap(true, Ordering::Relaxed);
+        let fresh = match slot {
+            Some(slot) if is_renewed => self.secret(self.credentials.refreshed(slot).await, slot)?,
+            _ => None,
+        };
         let secret = match slot {
-            Some(slot) => self.secret(self.credentials.authorization(slot).await, slot)?,
-            None => None,
+            Some(slot) if fresh.is_none() => self.secret(self.credentials.authorization(slot).await, slot)?,
+            _ => fresh,
         };
         if slot.is_some() && secret.is_none() && auth_is_named {
             return Err(refused("auth-expired", "the connection has no credentials in this slot"));
         }
         let response = self.attempt(&prepared, secret.as_ref()).await?;
-        if response.status() != StatusCode::UNAUTHORIZED || secret.is_none() {
+        // To a request with renewed credentials the connector reads the 401 itself.
+        if response.status() != StatusCode::UNAUTHORIZED || secret.is_none() || is_renewed {
             return Ok(response);
         }
         let slot = slot.unwrap_or("default");
@@ -181,11 +203,14 @@ impl CallEgress {
             let message = format!("more than {} requests in one call", limits.http_requests);
             return Err(refused("too-many-requests", message));
         }
-        let permit =
-            self.policy.permit(&r.method, &r.url, r.auth.as_deref()).map_err(|refusal| match refusal {
-                Refusal::Invalid(message) => refused("invalid", message),
-                Refusal::Denied(message) => refused("denied", message),
-            })?;
+        let by_policy = |refusal: Refusal| match refusal {
+            Refusal::Invalid(message) => refused("invalid", message),
+            Refusal::Denied(message) => refused("denied", message),
+        };
+        let permit = self.policy.permit(&r.method, &r.url, r.auth.as_deref()).map_err(by_policy)?;
+        let target = self.target(&permit).map_err(by_policy)?;
+        extra::ensure_bounded(&r.extra).map_err(|message| refused("invalid", message))?;
+        let wishes = RequestWishes::read(&r.extra).map_err(|message| refused("invalid", message))?;
         let uri = Uri::try_from(permit.url.as_str())
             .map_err(|_| refused("invalid", "url: it has characters that are not for URLs"))?;
         let method = Method::from_bytes(r.method.as_bytes()).ok().filter(|m| m.as_str().len() <= 32);
@@ -209,7 +234,7 @@ impl CallEgress {
         if body.size > 0 {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.size));
         }
-        Ok(Prepared { method, uri, permit, headers, body, is_lasting: false })
+        Ok(Prepared { method, uri, permit, target, headers, body, until: None, wishes })
     }
 
     fn secret(
@@ -227,50 +252,6 @@ impl CallEgress {
             return Err(refused("unavailable", "the credentials changed too often in one call"));
         }
         Ok(secret)
-    }
-
-    async fn attempt(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
-        let _turn = self.shared.total.acquire().await;
-        self.meter.sent.fetch_add(1, Ordering::Relaxed);
-        let response = match &self.shared.transport {
-            None => self.over_network(p, secret).await?,
-            Some(transport) => self.carried(&**transport, p, secret).await?,
-        };
-        self.note_retry_after(&response);
-        tracing::debug!(
-            connector = &*self.connector,
-            method = %p.method,
-            host = p.permit.url.host_str().unwrap_or(""),
-            status = response.status().as_u16(),
-            "provider answered"
-        );
-        Ok(response)
-    }
-
-    /// Sends it to the provider itself.
-    pub(super) async fn over_network(&self, p: &Prepared, secret: Option<&Secret>) -> Result<Answer, Err> {
-        let client = match p.is_lasting {
-            true => self.shared.clients.lasting(&self.tenant),
-            false => self.shared.clients.get(&self.tenant, &self.connector),
-        };
-        let mut repeats = 0..REPEATS;
-        loop {
-            match client.send(p.request(secret)?).await {
-                Ok(response) => return Ok(response.map(BodyExt::boxed_unsync)),
-                Err(error) if is_unprocessed(&error) && repeats.next().is_some() => {}
-                Err(error) => return Err(explain(&error)),
-            }
-        }
-    }
-
-    fn note_retry_after(&self, response: &Answer) {
-        // Of other statuses it says something else: when a place that moved may be asked for (RFC 9110 section 10.2.3).
-        let asks_to_wait =
-            response.status() == StatusCode::TOO_MANY_REQUESTS || response.status().is_server_error();
-        let value = response.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-        if let Some(value) = value.filter(|_| asks_to_wait) {
-            self.meter.note_retry_after(value);
-        }
     }
 
     /// Counts response bytes; false when the call has had its share.

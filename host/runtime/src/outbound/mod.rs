@@ -2,6 +2,7 @@
 //! goes to a checked address, follows no redirect, and what comes back is capped and cleaned.
 
 mod address;
+mod attempt;
 mod body;
 mod carried;
 mod client;
@@ -12,14 +13,19 @@ mod exchange;
 mod failures;
 mod headers;
 mod kept;
+mod meter;
 mod names;
 mod news;
 mod operator;
+mod origin_overrides;
 mod origins;
+mod pace;
 mod policy;
 mod post;
 mod redact;
+mod redirect;
 mod rules;
+mod target;
 pub(crate) mod tcp;
 #[cfg(test)]
 mod tests;
@@ -27,7 +33,6 @@ mod transport;
 pub(crate) mod wasi_http;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -45,12 +50,16 @@ use crate::state::State;
 
 pub use client::HttpSettings;
 pub use direct::{DirectError, DirectRequest, DirectResponse};
+pub(crate) use meter::{LONGEST_WAIT_MS, Meter};
 pub use names::{Lookup, SystemLookup};
 pub use news::{Listener, News};
 pub use operator::{OperatorAnswer, OperatorClient};
+pub use origin_overrides::{OriginOverrides, parse_origin};
 pub use origins::{BadOrigin, check_origins};
+pub(crate) use pace::PaceRules;
 pub(crate) use policy::Policy;
 pub use post::{Post, PostError, Posted, UrlCheck, parse_webhook_url};
+pub use redirect::ProviderRedirect;
 pub use rules::OwnProvider;
 pub(crate) use rules::Rules;
 pub use tcp::check_server;
@@ -165,8 +174,10 @@ pub(crate) struct Egress {
     allowed: Arc<[IpNet]>,
     own: Option<OwnProvider>,
     transport: Option<Arc<dyn Transport>>,
+    redirect: Option<ProviderRedirect>,
     names: Arc<names::Names>,
     total: Arc<Semaphore>,
+    paces: Arc<pace::Paces>,
     pub(crate) approved: Vec<Url>,
     limits: Limits,
     /// Lines that wait for their connection's next call.
@@ -182,6 +193,7 @@ impl Egress {
         let names = Arc::new(names::Names::new(rules.lookup, limits));
         let runtime = tokio::runtime::Handle::current();
         let connect_timeout = Duration::from_millis(settings.connect_timeout_ms);
+        let redirect = settings.redirect.clone();
         let clients = client::Clients::new(settings, allowed.clone(), names.clone())?;
         let webhooks = post::PostClients::new(
             clients.line_tls(),
@@ -208,8 +220,10 @@ impl Egress {
             allowed,
             own: rules.own,
             transport: rules.transport,
+            redirect,
             names,
             total: Arc::new(Semaphore::new(limits.http_total_concurrent)),
+            paces: Arc::default(),
             approved: rules.approved,
             limits: limits.clone(),
             lines,
@@ -250,6 +264,7 @@ impl Egress {
 pub(crate) struct CallEgress {
     pub(crate) shared: Arc<Egress>,
     pub(crate) policy: Policy,
+    pub(crate) pacing: PaceRules,
     pub(crate) credentials: Arc<dyn Credentials>,
     pub(crate) tenant: String,
     pub(crate) connection: String,
@@ -260,70 +275,6 @@ pub(crate) struct CallEgress {
     pub(crate) redactor: Mutex<redact::Redactor>,
     /// Requests under way at once.
     pub(crate) turns: Semaphore,
-}
-
-/// What the call has used.
-#[derive(Default)]
-pub(crate) struct Meter {
-    /// Requests that the guest asked for, sent or not.
-    asked: AtomicU64,
-    /// Requests that left the host.
-    sent: AtomicU64,
-    sent_bytes: AtomicU64,
-    received_bytes: AtomicU64,
-    /// Of lines: what went into blobs, before it was decoded.
-    coded_bytes: AtomicU64,
-    /// Of `wasi:http`: request bodies in memory.
-    held_bytes: AtomicU64,
-    /// Of `Retry-After` in seconds.
-    retry_after_ms: AtomicU64,
-    /// Of `Retry-After` as a date, ms since 1970.
-    retry_at_ms: AtomicI64,
-    /// Lines that the guest asked for.
-    lines: AtomicU64,
-    in_flight: AtomicUsize,
-}
-
-impl Meter {
-    pub(crate) fn requests(&self) -> u32 {
-        u32::try_from(self.sent.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
-    }
-
-    /// Notes a provider's `Retry-After`: seconds, or a date (RFC 9110 section 10.2.3). Anything else says nothing.
-    fn note_retry_after(&self, value: &str) {
-        let value = value.trim();
-        if let Ok(seconds) = value.parse::<u64>() {
-            self.retry_after_ms.fetch_max(seconds.saturating_mul(1_000), Ordering::Relaxed);
-        } else if let Ok(date) = jiff::fmt::rfc2822::parse(value) {
-            self.retry_at_ms.fetch_max(date.timestamp().as_millisecond(), Ordering::Relaxed);
-        }
-    }
-
-    /// The longest `Retry-After` seen, from `now` (ms since 1970).
-    pub(crate) fn retry_after_ms(&self, now: i64) -> Option<u64> {
-        let until_date = self.retry_at_ms.load(Ordering::Relaxed).saturating_sub(now);
-        let until_date = u64::try_from(until_date).unwrap_or_default();
-        Some(self.retry_after_ms.load(Ordering::Relaxed).max(until_date)).filter(|ms| *ms > 0)
-    }
-
-    /// Counts a request as under way until the guard is dropped.
-    fn waiting(&self) -> Waiting<'_> {
-        self.in_flight.fetch_add(1, Ordering::Relaxed);
-        Waiting(&self.in_flight)
-    }
-
-    /// Whether a request is under way: then it is the provider that takes the time.
-    pub(crate) fn waits_for_provider(&self) -> bool {
-        self.in_flight.load(Ordering::Relaxed) > 0
-    }
-}
-
-struct Waiting<'a>(&'a AtomicUsize);
-
-impl Drop for Waiting<'_> {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// An error as the guest sees it. The message is the host's own; it tells nothing about networks behind the policy.

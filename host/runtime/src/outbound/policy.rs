@@ -8,8 +8,11 @@ use serde_json::{Map, Value};
 use url::{Host, Url};
 
 use crate::http_url;
+use crate::log::harmless;
 use crate::manifest::{HostRule, Manifest};
+use crate::outbound::origin_overrides::OriginOverrides;
 use crate::outbound::origins::{accepted, settings_origins};
+use crate::outbound::redirect::{ProviderRedirect, RedirectTarget};
 use crate::outbound::tcp::{BadServer, Server};
 
 /// The rules of one call.
@@ -18,6 +21,7 @@ pub(crate) struct Policy {
     origins: Vec<Url>,
     /// What `servers_from_settings` names, with what is wrong with it.
     servers: HashMap<String, Result<Server, BadServer>>,
+    overrides: Arc<OriginOverrides>,
 }
 
 /// A request that may be sent.
@@ -28,6 +32,8 @@ pub(crate) struct Permit {
     pub(crate) slot: Option<String>,
     /// The host is an address that the settings name: connecting needs the operator's leave for exactly this one.
     pub(crate) literal: Option<std::net::IpAddr>,
+    /// The manifest names the host, whatever the settings name.
+    pub(crate) is_manifest_host: bool,
 }
 
 /// Why it may not.
@@ -36,7 +42,7 @@ pub(crate) enum Refusal {
     /// The URL or the method itself.
     Invalid(&'static str),
     /// The rules.
-    Denied(&'static str),
+    Denied(String),
 }
 
 use Refusal::{Denied, Invalid};
@@ -55,7 +61,17 @@ impl Policy {
             .iter()
             .map(|name| (name.clone(), Server::of(settings, name)))
             .collect();
-        Policy { manifest, origins, servers }
+        Policy { manifest, origins, servers, overrides: Arc::default() }
+    }
+
+    /// The same rules; what they permit at hosts of the manifest goes to the servers that the operator put in their place.
+    pub(crate) fn with_overrides(self, overrides: Arc<OriginOverrides>) -> Self {
+        Policy { overrides, ..self }
+    }
+
+    /// The server that takes the place of the host of a permitted request. None: the request goes where it says.
+    pub(super) fn replacement(&self, permit: &Permit) -> Option<&Url> {
+        self.overrides.replacement(&permit.url).filter(|_| permit.is_manifest_host)
     }
 
     /// The server that the settings name so.
@@ -71,7 +87,7 @@ impl Policy {
     /// Whether `method` may be sent to `url` with the credentials of slot `auth` (the WIT's `auth` field).
     pub(crate) fn permit(&self, method: &str, url: &str, auth: Option<&str>) -> Result<Permit, Refusal> {
         if matches!(method, "CONNECT" | "TRACE") {
-            return Err(Denied("the method is never allowed"));
+            return Err(Denied("the method is never allowed".to_owned()));
         }
         let url = parse(url)?;
         let literal = match url.host() {
@@ -81,17 +97,58 @@ impl Policy {
         };
         let by_rule =
             self.manifest.hosts.iter().filter(|rule| literal.is_none() && matches(rule, method, &url));
-        let by_settings = self.origins.iter().any(|o| o.origin() == url.origin()).then_some(Some("default"));
-        let slots: Vec<Option<&str>> = by_rule.map(|r| r.inject.as_deref()).chain(by_settings).collect();
+        let mut slots: Vec<Option<&str>> = by_rule.map(|r| r.inject.as_deref()).collect();
+        let is_manifest_host = !slots.is_empty();
+        slots.extend(self.origins.iter().any(|o| o.origin() == url.origin()).then_some(Some("default")));
         if slots.is_empty() {
-            return Err(Denied("the connector's manifest does not allow requests to this place"));
+            return Err(Denied(self.denial(method, &url)));
         }
         let wanted = auth.unwrap_or("default");
         let slot = slots.into_iter().flatten().find(|slot| *slot == wanted && wanted != "none");
         if slot.is_none() && auth.is_some_and(|a| a != "none") {
-            return Err(Denied("the connector's manifest does not allow these credentials at this place"));
+            let origin = shown_origin(&url);
+            let message = format!("the connector's manifest does not allow these credentials at {origin}");
+            return Err(Denied(message));
         }
-        Ok(Permit { slot: slot.map(str::to_owned), url, literal })
+        Ok(Permit { slot: slot.map(str::to_owned), url, literal, is_manifest_host })
+    }
+
+    /// Whether `[[hosts]]` of the manifest names the host, the scheme and the port of this URL, for whichever path and method.
+    pub(crate) fn has_manifest_host(&self, url: &Url) -> bool {
+        self.manifest.names_host(url)
+    }
+
+    /// The place that a permitted request goes to instead. None: it goes where it says, because it is another connector's, the connection's
+    /// settings name its place, or the redirect itself leads to a host of the manifest, which is the provider then.
+    pub(crate) fn redirected(
+        &self,
+        redirect: &ProviderRedirect,
+        connector: &str,
+        permit: &Permit,
+    ) -> Result<Option<RedirectTarget>, Refusal> {
+        if !redirect.concerns(connector) || !permit.is_manifest_host || self.has_manifest_host(redirect.url())
+        {
+            return Ok(None);
+        }
+        let target = redirect.target(&permit.url);
+        Ok(Some(target.ok_or(Invalid("url: it has characters that are not for URLs"))?))
+    }
+
+    /// Why no rule allows the request. Paths may hold what is private, and stay out.
+    fn denial(&self, method: &str, url: &Url) -> String {
+        let origin = shown_origin(url);
+        if self.has_manifest_host(url) {
+            let method = harmless(method, 32);
+            return format!("the connector's manifest does not allow {method} at this path of {origin}");
+        }
+        format!("the connector's manifest does not allow requests to {origin}")
+    }
+}
+
+impl Manifest {
+    /// Whether `[[hosts]]` names the host, the scheme and the port of this URL, for whichever path and method.
+    pub(super) fn names_host(&self, url: &Url) -> bool {
+        self.hosts.iter().any(|rule| is_host_of(rule, url))
     }
 }
 
@@ -100,7 +157,13 @@ pub(crate) fn parse(text: &str) -> Result<Url, Refusal> {
     http_url::parse(text).map_err(Invalid)
 }
 
-fn matches(rule: &HostRule, method: &str, url: &Url) -> bool {
+/// Scheme, host and port, for a message.
+fn shown_origin(url: &Url) -> String {
+    harmless(&url.origin().ascii_serialization(), 120)
+}
+
+/// Whether the rule names the host, the scheme and the port.
+fn is_host_of(rule: &HostRule, url: &Url) -> bool {
     let host = url.host_str().unwrap_or("");
     let same_host = match rule.host.strip_prefix("*.") {
         // One label, no more: `a.b.example.com` is another one's.
@@ -108,13 +171,15 @@ fn matches(rule: &HostRule, method: &str, url: &Url) -> bool {
         None => host == rule.host,
     };
     let default_port = if rule.scheme == "https" { 443 } else { 80 };
-    let prefix = rule.path_prefix.trim_end_matches('/');
-    let below = url.path().strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     same_host
         && url.scheme() == rule.scheme
         && url.port_or_known_default() == Some(rule.port.unwrap_or(default_port))
-        && below
-        && (rule.methods.is_empty() || rule.methods.iter().any(|m| m == method))
+}
+
+fn matches(rule: &HostRule, method: &str, url: &Url) -> bool {
+    let prefix = rule.path_prefix.trim_end_matches('/');
+    let below = url.path().strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    is_host_of(rule, url) && below && (rule.methods.is_empty() || rule.methods.iter().any(|m| m == method))
 }
 
 #[cfg(test)]
@@ -182,6 +247,34 @@ mod tests {
         ] {
             let refusal = p.permit(method, url, auth).map(|_| ()).unwrap_err();
             assert!(matches!(refusal, Denied(_)), "{method} {url}: {refusal:?}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_the_place() {
+        let p = policy();
+        let denied = |method, url, auth| match p.permit(method, url, auth) {
+            Err(Denied(message)) => message,
+            other => panic!("{method} {url}: {other:?}"),
+        };
+        for (method, url, auth, place) in [
+            (
+                "GET",
+                "https://api.example.org:444/v1/me?key=k",
+                None,
+                "requests to https://api.example.org:444",
+            ),
+            ("PUT", "https://api.example.com/v1/me/x", None, "PUT at this path of https://api.example.com"),
+            ("GET", "https://api.example.com/v2/ann", None, "GET at this path of https://api.example.com"),
+            (
+                "PUT",
+                "https://a.upload.example.com/",
+                Some("other"),
+                "credentials at https://a.upload.example.com",
+            ),
+        ] {
+            let message = denied(method, url, auth);
+            assert!(message.ends_with(place), "{url}: {message}");
         }
     }
 

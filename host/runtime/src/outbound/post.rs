@@ -6,7 +6,6 @@ use std::collections::HashMap;
 use std::error::Error;
 use std::io;
 use std::iter;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -22,9 +21,9 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use ipnet::IpNet;
 use rustls::client::Resumption;
 use tokio::time::{Instant, timeout_at};
-use url::{Host, Url};
+use url::Url;
 
-use crate::http_url;
+use crate::http_url::{self, literal};
 use crate::outbound::address::{Prohibited, Resolver, Unencrypted, Unresolved, is_allowed, permitted};
 use crate::outbound::connect::Connector;
 use crate::outbound::kept::KeptConnections;
@@ -293,15 +292,6 @@ fn is_plain(url: &Url) -> bool {
     url.scheme() == "http"
 }
 
-/// The host, where it is an address.
-fn literal(url: &Url) -> Option<IpAddr> {
-    match url.host() {
-        Some(Host::Ipv4(v4)) => Some(v4.into()),
-        Some(Host::Ipv6(v6)) => Some(v6.into()),
-        _ => None,
-    }
-}
-
 /// Reads the body to its end, or as much of it as is read of any, and keeps its first `most` bytes. Returns whether these are all of it.
 pub(super) async fn read(body: &mut Incoming, snippet: &mut Vec<u8>, most: usize) -> bool {
     let mut count = 0;
@@ -350,6 +340,7 @@ fn is_tls(cause: &(dyn Error + 'static)) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use axum::http::{StatusCode, header};

@@ -11,9 +11,11 @@ use axum::routing::any;
 use crate::bindings::http::{Req, Segment};
 use crate::blobs::Blobs;
 use crate::limits::Limits;
-use crate::manifest::Manifest;
+use crate::manifest::{AccountLimits, Manifest, RateLimit};
+use crate::outbound::pace::PaceClock;
 use crate::outbound::{
-    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, Meter, Policy, Rules, Secret,
+    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, Meter, PaceRules, Policy, Rules,
+    Secret,
 };
 
 struct Token;
@@ -90,12 +92,13 @@ fn gzip_bomb() -> Vec<u8> {
     out
 }
 
-async fn server() -> String {
+pub(super) async fn server() -> String {
     let app = axum::Router::new()
         .route("/bomb", any(async || ([(header::CONTENT_ENCODING, "gzip")], gzip_bomb())))
         .route("/wait", any(async || tokio::time::sleep(Duration::from_millis(200)).await))
         .route("/json", any(async || r#"{"data":"aGVsbG8gd29ybGQ"}"#))
         .route("/echo", any(async |body: axum::body::Bytes| body))
+        .route("/host", any(async |headers: HeaderMap| headers[header::HOST].to_str().unwrap().to_owned()))
         .route(
             "/token",
             any(async |headers: HeaderMap| {
@@ -118,7 +121,7 @@ async fn egress(limits: Limits) -> (Arc<CallEgress>, String) {
     (egress_to(&origin, limits, HttpSettings::default()), origin)
 }
 
-fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Arc<CallEgress> {
+pub(super) fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Arc<CallEgress> {
     let manifest = Manifest::parse(
         r#"
         name = "x"
@@ -135,6 +138,7 @@ fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Ar
     let egress = CallEgress {
         shared: Arc::new(Egress::new(settings_of_http, Rules::of_tests(allow), &limits).unwrap()),
         policy,
+        pacing: PaceRules::unlimited(Arc::new(|| 0)),
         credentials: Arc::new(Token),
         tenant: "t".to_owned(),
         connection: "c".to_owned(),
@@ -148,7 +152,7 @@ fn egress_to(origin: &str, limits: Limits, settings_of_http: HttpSettings) -> Ar
     Arc::new(egress)
 }
 
-fn request(url: String, body: Vec<Segment>) -> Req {
+pub(super) fn request(url: String, body: Vec<Segment>) -> Req {
     Req {
         method: "POST".into(),
         url,
@@ -307,15 +311,128 @@ async fn what_a_provider_has_not_begun_is_sent_again() {
     }
 }
 
-#[test]
-fn a_retry_after_is_seconds_or_a_date_and_the_longest_counts() {
-    let meter = Meter::default();
-    meter.note_retry_after("soon");
-    assert_eq!(meter.retry_after_ms(0), None);
-    meter.note_retry_after("Thu, 01 Jan 1970 00:00:10 GMT");
-    assert_eq!(meter.retry_after_ms(4_000), Some(6_000));
-    assert_eq!(meter.retry_after_ms(10_000), None, "it is over");
-    meter.note_retry_after(" 7 ");
-    meter.note_retry_after("3");
-    assert_eq!((meter.retry_after_ms(1_000), meter.retry_after_ms(4_000)), (Some(9_000), Some(7_000)));
+#[tokio::test]
+async fn too_much_extra_is_an_invalid_request() {
+    let (egress, origin) = egress(Limits::default()).await;
+    let with_extra = |count: usize| {
+        let extra = vec![("name".to_owned(), "value".to_owned()); count];
+        egress.clone().send(Req { extra, ..request(format!("{origin}/json"), vec![]) })
+    };
+    assert_eq!(with_extra(32).await.unwrap().status, 200, "names that the host does not know are ignored");
+    assert_eq!(with_extra(33).await.unwrap_err().code, "invalid");
+}
+
+/// Tokens that are renewed on request, each counted.
+#[derive(Default)]
+struct Renewable {
+    renewals: AtomicUsize,
+    cannot_renew: bool,
+}
+
+#[async_trait::async_trait]
+impl Credentials for Arc<Renewable> {
+    async fn authorization(&self, _: &str) -> Result<Option<Secret>, CredentialsError> {
+        let number = self.renewals.load(Ordering::Relaxed);
+        Ok(Some(Secret::new(format!("Bearer token-{number}-0123456789"))))
+    }
+
+    async fn refreshed(&self, slot: &str) -> Result<Option<Secret>, CredentialsError> {
+        if self.cannot_renew {
+            return Ok(None);
+        }
+        self.renewals.fetch_add(1, Ordering::Relaxed);
+        self.authorization(slot).await
+    }
+}
+
+/// Answers 401 to all tokens but the one with this number.
+async fn server_of_token(number: usize) -> String {
+    let good = format!("Bearer token-{number}-0123456789");
+    let answer = move |headers: HeaderMap| {
+        let is_good =
+            headers.get(header::AUTHORIZATION).is_some_and(|token| token.as_bytes() == good.as_bytes());
+        let status = if is_good { axum::http::StatusCode::OK } else { axum::http::StatusCode::UNAUTHORIZED };
+        std::future::ready(status)
+    };
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let app = axum::Router::new().fallback(answer);
+    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
+    origin
+}
+
+#[tokio::test]
+async fn a_token_is_renewed_on_request_once_a_call() {
+    for (good, cannot_renew, statuses, renewals) in [
+        // Before the request, so that one is sent; a second wish is none, and its 401 is mended as any other.
+        (1, false, [200, 200], 1),
+        // The 401 of a renewed token is the connector's; without a second renewal on request.
+        (2, false, [401, 200], 2),
+        // Nothing can be renewed: it goes as it is.
+        (0, true, [200, 200], 0),
+        (1, true, [401, 401], 0),
+    ] {
+        let origin = server_of_token(good).await;
+        let tokens = Arc::new(Renewable { cannot_renew, ..Renewable::default() });
+        let mut egress = egress_to(&origin, Limits::default(), HttpSettings::default());
+        Arc::get_mut(&mut egress).unwrap().credentials = Arc::new(tokens.clone());
+        let renewed = || {
+            let extra = vec![("credentials".to_owned(), "renewed".to_owned())];
+            Req { extra, ..request(format!("{origin}/"), vec![]) }
+        };
+        let first = egress.clone().send(renewed()).await.unwrap().status;
+        assert_eq!(tokens.renewals.load(Ordering::Relaxed), usize::from(!cannot_renew), "before it was sent");
+        assert_eq!(egress.meter.requests(), 1);
+        let second = egress.clone().send(renewed()).await.unwrap().status;
+        assert_eq!([first, second], statuses, "{good}");
+        assert_eq!(tokens.renewals.load(Ordering::Relaxed), renewals, "{good}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_beyond_the_limits_is_not_sent() {
+    let (mut egress, origin) = egress(Limits::default()).await;
+    let rate = RateLimit {
+        name: "mail".to_owned(),
+        hosts: vec![],
+        surfaces: vec![],
+        units: 10,
+        per_s: 60,
+        reserve: 0,
+    };
+    let limits = AccountLimits { concurrent: None, rates: vec![rate] };
+    let now: PaceClock = Arc::new(|| 1_700_000_000_000);
+    Arc::get_mut(&mut egress).unwrap().pacing =
+        PaceRules { limits: Arc::new(limits), is_background: false, now };
+    let of = |units: &str| {
+        let extra = vec![("units".to_owned(), units.to_owned())];
+        let url = format!("{origin}/json");
+        egress.clone().send(Req { extra, timeout_ms: Some(5_000), ..request(url, vec![]) })
+    };
+    assert_eq!(of("9").await.unwrap().status, 200);
+    let held = of("2").await.unwrap_err();
+    assert_eq!((&*held.code, held.retry_after_ms), ("unavailable", Some(61_000)));
+    assert_eq!(egress.meter.requests(), 1, "nothing was sent");
+    let buckets = egress.meter.buckets(0).unwrap();
+    assert_eq!((buckets.only.as_str(), buckets.held_ms), ("mail", Some(61_000)));
+    assert_eq!(of("1").await.unwrap().status, 200);
+    assert_eq!(of("none").await.unwrap_err().code, "invalid");
+}
+
+#[tokio::test]
+async fn requests_of_an_account_are_under_way_until_their_answers_are_read() {
+    let (mut egress, origin) = egress(Limits::default()).await;
+    let limits = AccountLimits { concurrent: Some(1), rates: vec![] };
+    let now: PaceClock = Arc::new(|| 1_700_000_000_000);
+    Arc::get_mut(&mut egress).unwrap().pacing =
+        PaceRules { limits: Arc::new(limits), is_background: true, now };
+    let requests = (0..5).map(|_| request(format!("{origin}/wait"), vec![])).collect();
+    let started = Instant::now();
+    let answers = egress.clone().send_many(requests, 5).await;
+    assert!(answers.iter().all(Result::is_ok), "{answers:?}");
+    assert!(
+        started.elapsed() >= Duration::from_millis(1_000),
+        "one after the other: {:?}",
+        started.elapsed()
+    );
 }

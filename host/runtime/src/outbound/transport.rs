@@ -83,6 +83,21 @@ impl TransportError {
     pub fn broken() -> Self {
         TransportError(refused("unavailable", "the provider's answer could not be read"))
     }
+
+    /// The answer did not come in time: nobody knows what the provider has done.
+    pub fn timed_out() -> Self {
+        TransportError(refused("timeout", "the provider did not answer in time"))
+    }
+
+    /// Whether no connection could be made.
+    pub fn is_unreachable(&self) -> bool {
+        self.0.code == "connect"
+    }
+
+    /// Whether the answer did not come in time.
+    pub fn is_late(&self) -> bool {
+        self.0.code == "timeout"
+    }
 }
 
 #[cfg(test)]

@@ -6,9 +6,9 @@ use axum::{Extension, Json};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::calendar::series;
 use crate::calendar::types::{Answer, Availability, CountsAsBusy, Event};
 use crate::calendar::write::is_busy;
+use crate::calendar::{apart, series};
 use crate::problem::Problem;
 use crate::record::Folder;
 use crate::sandbox::Caller;
@@ -92,7 +92,7 @@ fn of_folder(
     let counts = |event: &Event| {
         is_busy(event) && (folder.head.counts_as_busy == CountsAsBusy::Everything || attends(event, mail))
     };
-    for event in folder.live() {
+    for event in &apart::all(folder) {
         let Ok(instances) = series::expand(event, from_ms, to_ms, &zone) else {
             // What is too much to be told one by one: all of its time.
             if counts(event) {

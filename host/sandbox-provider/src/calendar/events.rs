@@ -1,13 +1,12 @@
 //! `/sandbox/v1/calendars/{calendar}/events` and below: create, read, change and delete whole events and series.
 
-use std::sync::Arc;
-
 use axum::Extension;
 use axum::extract::{Path, State as AxumState};
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde_json::{Map, Value};
 
+use crate::calendar::apart;
 use crate::calendar::invitations::{answer_by_magic, spread, withdraw};
 use crate::calendar::series;
 use crate::calendar::types::{Event, Person, Video};
@@ -61,7 +60,11 @@ pub async fn create(
     let fresh = sandbox.new_id()?;
     run(&sandbox, &login, change, |state, now_ms, body, _| {
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
-        let id = client_id(body)?.unwrap_or(fresh);
+        let named = if folder.head.apart { apart::named(body)? } else { None };
+        let id = match &named {
+            Some((series, original)) => apart::id_of(series, &original.local),
+            None => client_id(body)?.unwrap_or(fresh),
+        };
         if let Some((_, slot)) = folder.record(&id) {
             return Err(exists("an event", &id, slot.seq));
         }
@@ -70,8 +73,11 @@ pub async fn create(
         }
         let me = Some(person(state, &login.mail));
         let now = instant(now_ms);
+        let (series, original) = named.unzip();
         let base = Event {
-            uid: format!("{id}@sandbox.test"),
+            uid: format!("{}@sandbox.test", series.as_ref().unwrap_or(&id)),
+            series,
+            original,
             host: me.clone(),
             author: me,
             created_at: now.clone(),
@@ -81,7 +87,13 @@ pub async fn create(
         let mut event = write::event(&base, body, &folder.head)?;
         event.id = id.clone();
         finish(&mut event);
-        series::check(&event, &stored_zone(&folder.head.zone))?;
+        let zone = stored_zone(&folder.head.zone);
+        series::check(&event, &zone)?;
+        let local = event.original.as_ref().map(|original| original.local.as_str());
+        let time = local.and_then(|local| series::original_ms(&event, local, &zone)).map(instant);
+        if let Some(original) = &mut event.original {
+            original.time = original.time.take().or(time);
+        }
         store(state, &login.mail, &calendar, now_ms, event);
         Ok(Receipt { status: 201, folder: calendar.clone(), record: Some(id), ..Receipt::default() })
     })
@@ -96,17 +108,14 @@ pub async fn update(
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, body, change| {
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
-        let (old, seq) = find(folder, &id)?;
+        let (old, seq) = apart::whole(folder, &id)?;
         change.check_etag(seq)?;
         check_guest(&old, &login.mail, body)?;
+        let since = state.seq;
         let dropped = replace(state, &login.mail, &calendar, now_ms, &old, body)?;
-        Ok(Receipt {
-            status: 200,
-            folder: calendar.clone(),
-            record: Some(id.clone()),
-            dropped,
-            ..Receipt::default()
-        })
+        let (folder, record) = (calendar.clone(), Some(id.clone()));
+        let receipt = Receipt { status: 200, folder, record, dropped, ..Receipt::default() };
+        Ok(apart::told(state, &login.mail, since, receipt))
     })
     .await
 }
@@ -156,7 +165,8 @@ pub async fn delete(
 /// Deletes an event: from all guests' calendars too, when the account hosts it.
 pub fn remove(state: &mut State, mail: &str, calendar: &str, now_ms: i64, old: &Event) {
     state.remove::<Event>(mail, calendar, now_ms, &old.id);
-    if is_host(old, mail) {
+    apart::erase(state, mail, calendar, now_ms, &old.id);
+    if is_host(old, mail) && old.series.is_none() {
         let guests: Vec<String> = old.guests.iter().map(|g| g.mail.clone()).collect();
         withdraw(state, mail, now_ms, &old.uid, &guests);
     }
@@ -171,7 +181,7 @@ pub async fn video(
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, body, change| {
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
-        let (old, seq) = find(folder, &id)?;
+        let (old, seq) = apart::whole(folder, &id)?;
         change.check_etag(seq)?;
         check_guest(&old, &login.mail, body)?;
         let wanted: Video = serde_json::from_value(Value::Object(body.clone()))
@@ -207,8 +217,9 @@ pub async fn video(
         finish(&mut event);
         series::check(&event, &zone)?;
         touch(&mut event, &old, now_ms);
+        let since = state.seq;
         store(state, &login.mail, &calendar, now_ms, event);
-        Ok(receipt)
+        Ok(apart::told(state, &login.mail, since, receipt))
     })
     .await
 }
@@ -241,9 +252,8 @@ pub fn touch(event: &mut Event, old: &Event, now_ms: i64) {
 
 /// Stores an event and tells the others of it.
 pub fn store(state: &mut State, mail: &str, calendar: &str, now_ms: i64, event: Event) {
-    let event = Arc::new(event);
-    state.put(mail, calendar, now_ms, event.clone());
-    if may_edit(&event, mail) && !event.guests.is_empty() {
+    apart::put(state, mail, calendar, now_ms, event.clone());
+    if may_edit(&event, mail) && !event.guests.is_empty() && event.series.is_none() {
         spread(state, mail, now_ms, &event);
     }
 }

@@ -10,6 +10,7 @@ use jiff::tz::TimeZone;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::calendar::apart;
 use crate::calendar::events::{self, check_guest, finish, store, touch};
 use crate::calendar::series;
 use crate::calendar::types::Event;
@@ -20,7 +21,7 @@ use crate::problem::Problem;
 use crate::receipts::{Change, exists, run, versioned};
 use crate::sandbox::Caller;
 use crate::state::State;
-use crate::store::{find, folder, open_folder};
+use crate::store::{folder, open_folder};
 use crate::times::{instant, parse_instant, stored_zone};
 
 /// The longest time that is expanded at once.
@@ -46,7 +47,7 @@ pub async fn list(
     let instances = sandbox
         .read(|state| {
             let folder = folder::<Event>(state, &login.mail, &calendar)?;
-            let (event, seq) = find(folder, &id)?;
+            let (event, seq) = apart::whole(folder, &id)?;
             let zone = stored_zone(&folder.head.zone);
             let view = View { mail: &login.mail, calendar: &folder.head, seq };
             let instances = series::expand(&event, from_ms, to_ms, &zone)?;
@@ -64,7 +65,7 @@ pub async fn get(
     let (document, seq) = sandbox
         .read(|state| {
             let folder = folder::<Event>(state, &login.mail, &calendar)?;
-            let (event, seq) = find(folder, &id)?;
+            let (event, seq) = apart::whole(folder, &id)?;
             let zone = stored_zone(&folder.head.zone);
             let original = series::original(&event, &original, &zone)?;
             let instance = series::instance(&event, &original, &zone)?;
@@ -105,13 +106,15 @@ fn target<'a>(
     mail: &'a str,
     path: &'a (String, String, String),
     change: &Change,
+    span: Span,
 ) -> Result<Target<'a>, Problem> {
     let (calendar, id, original) = path;
     let folder = open_folder::<Event>(state, mail, calendar)?;
-    let (series, seq) = find(folder, id)?;
-    change.check_etag(seq)?;
+    let (series, seq) = apart::whole(folder, id)?;
     let zone = stored_zone(&folder.head.zone);
     let original = series::original(&series, original, &zone)?;
+    let own = folder.record(&apart::id_of(id, &original)).filter(|_| span == Span::One);
+    change.check_etag(own.map_or(seq, |(_, slot)| slot.seq))?;
     Ok(Target { mail, calendar, series, original, zone })
 }
 
@@ -124,12 +127,14 @@ pub async fn update(
 ) -> Result<Response, Problem> {
     let fresh = sandbox.new_id()?;
     run(&sandbox, &login, change, |state, now_ms, body, change| {
-        let target = target(state, &login.mail, &path, change)?;
+        let target = target(state, &login.mail, &path, change, query.span)?;
         check_guest(&target.series, &login.mail, body)?;
-        match query.span {
+        let since = state.seq;
+        let receipt = match query.span {
             Span::One => update_one(state, now_ms, &target, body),
             Span::Following => update_following(state, now_ms, &target, body, fresh),
-        }
+        };
+        Ok(apart::told(state, &login.mail, since, receipt?))
     })
     .await
 }
@@ -236,7 +241,8 @@ pub async fn delete(
     change: Change,
 ) -> Result<Response, Problem> {
     run(&sandbox, &login, change, |state, now_ms, _, change| {
-        let target = target(state, &login.mail, &path, change)?;
+        let target = target(state, &login.mail, &path, change, query.span)?;
+        let since = state.seq;
         let (mail, calendar, old) = (target.mail, target.calendar, &target.series);
         let receipt = Receipt { status: 200, folder: calendar.to_owned(), ..Receipt::default() };
         let is_all = query.span == Span::Following && series::is_first(old, &target.original, &target.zone);
@@ -254,7 +260,7 @@ pub async fn delete(
             touch(&mut event, old, now_ms);
             store(state, mail, calendar, now_ms, event);
         }
-        Ok(Receipt { record: Some(old.id.clone()), ..receipt })
+        Ok(apart::told(state, mail, since, Receipt { record: Some(old.id.clone()), ..receipt }))
     })
     .await
 }

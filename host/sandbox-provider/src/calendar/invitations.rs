@@ -11,14 +11,14 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::auth::DOMAIN;
-use crate::calendar::series;
 use crate::calendar::types::{Answer, Availability, Event, Guest};
+use crate::calendar::{apart, series};
 use crate::ops::Receipt;
 use crate::problem::Problem;
 use crate::receipts::{Change, run};
 use crate::sandbox::Caller;
 use crate::state::State;
-use crate::store::{find, open_folder};
+use crate::store::open_folder;
 use crate::times::{instant, stored_zone};
 
 /// Guests that answer by themselves: `accepts@sandbox.test` and the like.
@@ -37,7 +37,7 @@ pub fn answer_by_magic(guests: &mut [Guest]) {
 fn copy_of(state: &State, mail: &str, uid: &str) -> Option<(String, Arc<Event>)> {
     let account = state.account(mail)?;
     account.calendars.iter().find_map(|(calendar, folder)| {
-        let event = folder.live().find(|e| e.uid == uid)?;
+        let event = folder.live().find(|e| e.uid == uid && e.series.is_none())?;
         Some((calendar.clone(), event.clone()))
     })
 }
@@ -53,7 +53,7 @@ pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
         match copy_of(state, mail, &event.uid) {
             Some((calendar, copy)) => {
                 let shared = shared(event, &copy, mail);
-                state.put(mail, &calendar, now_ms, Arc::new(shared));
+                apart::put(state, mail, &calendar, now_ms, shared);
             }
             None if host.as_ref() == Some(mail) => {}
             None => {
@@ -64,7 +64,7 @@ pub fn spread(state: &mut State, from: &str, now_ms: i64, event: &Event) {
                     continue;
                 }
                 let fresh = Event { id: event.id.clone(), ..Event::default() };
-                state.put(mail, &calendar, now_ms, Arc::new(shared(event, &fresh, mail)));
+                apart::put(state, mail, &calendar, now_ms, shared(event, &fresh, mail));
             }
         }
     }
@@ -93,6 +93,7 @@ pub fn withdraw(state: &mut State, from: &str, now_ms: i64, uid: &str, people: &
     for mail in people.iter().filter(|m| *m != from) {
         if let Some((calendar, copy)) = copy_of(state, mail, uid) {
             state.remove::<Event>(mail, &calendar, now_ms, &copy.id);
+            apart::erase(state, mail, &calendar, now_ms, &copy.id);
         }
     }
 }
@@ -121,7 +122,7 @@ pub async fn answer(
         let reply: Reply = serde_path_to_error::deserialize(Value::Object(body.clone()))
             .map_err(|e| Problem::field(&e.path().to_string(), e.into_inner().to_string()))?;
         let folder = open_folder::<Event>(state, &login.mail, &calendar)?;
-        let (old, seq) = find(folder, &id)?;
+        let (old, seq) = apart::whole(folder, &id)?;
         change.check_etag(seq)?;
         if old.host.as_ref().is_some_and(|h| h.mail.as_deref() == Some(login.mail.as_str())) {
             return Err(Problem::conflict("hostCannotAnswer", "the account hosts this event"));
@@ -148,12 +149,14 @@ pub async fn answer(
         }
         series::check(&event, &zone)?;
         event.updated_at = instant(now_ms);
-        let event = Arc::new(event);
-        state.put(&login.mail, &calendar, now_ms, event.clone());
+        let since = state.seq;
+        apart::put(state, &login.mail, &calendar, now_ms, event.clone());
         if reply.tell_host != Some(false) {
             spread(state, &login.mail, now_ms, &event);
         }
-        Ok(Receipt { status: 200, folder: calendar.clone(), record: Some(id.clone()), ..Receipt::default() })
+        let (folder, record) = (calendar.clone(), Some(id.clone()));
+        let receipt = Receipt { status: 200, folder, record, ..Receipt::default() };
+        Ok(apart::told(state, &login.mail, since, receipt))
     })
     .await
 }

@@ -1,5 +1,6 @@
 //! Calendars and events.
 
+pub mod apart;
 pub mod busy;
 pub mod calendars;
 pub mod events;

@@ -28,6 +28,9 @@ pub struct Calendar {
     pub video_services: Vec<VideoService>,
     /// Nothing in it can be changed through the API.
     pub locked: bool,
+    /// Changed instances of series are records of their own: see `apart`.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub apart: bool,
     pub created_at: String,
     pub updated_at: String,
 }
@@ -84,6 +87,12 @@ pub struct Event {
     pub files: Vec<EventFile>,
     /// Changed instances, by original local start (`YYYY-MM-DDTHH:MM:SS`, all-day `YYYY-MM-DD`).
     pub overrides: BTreeMap<String, Event>,
+    /// The id of the series, in a changed instance that is a record of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub series: Option<String>,
+    /// The original start, in a changed instance that is a record of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub original: Option<Original>,
     pub created_at: String,
     pub updated_at: String,
 }
@@ -96,6 +105,15 @@ impl Event {
     pub fn is_all_day(&self) -> bool {
         self.when.from.day.is_some()
     }
+}
+
+/// The original start of a changed instance.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Original {
+    /// Local: `YYYY-MM-DDTHH:MM:SS`, all-day `YYYY-MM-DD`.
+    pub local: String,
+    pub time: Option<String>,
 }
 
 /// From (inclusive) to (exclusive).

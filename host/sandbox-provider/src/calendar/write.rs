@@ -53,7 +53,7 @@ const EVENT_OWN: &[&str] = &[
     "updatedAt",
 ];
 const CALENDAR_FIELDS: &[&str] =
-    &["title", "notes", "zone", "colour", "place", "alerts", "countsAsBusy", "videoServices"];
+    &["title", "notes", "zone", "colour", "place", "alerts", "countsAsBusy", "videoServices", "apart"];
 const CALENDAR_OWN: &[&str] = &["id", "etag", "main", "mine", "access", "locked", "createdAt", "updatedAt"];
 
 /// The event that `patch` makes of `base`, checked. The rule of a series is checked where it is expanded.
@@ -154,6 +154,13 @@ impl View<'_> {
     /// A single event or a series with its overrides.
     pub fn event(&self, event: &Event) -> Value {
         let mut document = self.bare(event);
+        if event.series.is_some() {
+            document["kind"] = json!("override");
+            if let Some(fields) = document.as_object_mut() {
+                fields.remove("overrides");
+            }
+            return document;
+        }
         document["kind"] = json!(if event.is_series() { "series" } else { "single" });
         let overrides =
             event.overrides.iter().map(|(original, changed)| self.instance(event, original, changed));

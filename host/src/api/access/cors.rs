@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::Response;
+use base::error::is_outage;
 use compute::named_semaphores::Shares;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use storage::api_key_domains;
@@ -106,7 +107,9 @@ impl Sites {
                 is_known
             }
             Err(e) => {
-                tracing::warn!(error = %format!("{e:#}"), "whether a site may call could not be read");
+                if !is_outage(&e) {
+                    tracing::warn!(error = %format!("{e:#}"), "whether a site may call could not be read");
+                }
                 false
             }
         }
@@ -130,8 +133,10 @@ impl Sites {
 /// The answer to OPTIONS for a path that has these methods. To a preflight it says whether a page of its site may call, which those of
 /// `readers` may; to anything else which methods there are.
 pub async fn options(
-    (app, sites): (&App, &Sites),
-    (headers, ip): (&HeaderMap, IpAddr),
+    app: &App,
+    sites: &Sites,
+    headers: &HeaderMap,
+    ip: IpAddr,
     methods: &[Method],
     readers: &Readers<'_>,
 ) -> Response {
@@ -157,8 +162,10 @@ pub async fn options(
 
 /// Lets the pages of `readers` read an answer, if one of them asked for it, and tells caches in every case that it depends on `RequestOrigin`.
 pub async fn expose(
-    (app, sites): (&App, &Sites),
-    (origin, ip): (Option<RequestOrigin>, IpAddr),
+    app: &App,
+    sites: &Sites,
+    origin: Option<RequestOrigin>,
+    ip: IpAddr,
     readers: &Readers<'_>,
     response: &mut Response,
 ) {

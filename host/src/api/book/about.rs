@@ -33,7 +33,7 @@ pub fn moved(visit: &PageRequest, subject: &BookableEventType, moved: &BookingTo
     let texts = texts(visit.language);
     let mut html = Html::default();
     html.described(texts.what, &subject.bookable.body.title);
-    html.described(texts.present_time, &visit.span((moved.start, moved.end), &subject.zone));
+    html.described(texts.present_time, &visit.span(moved.start, moved.end, &subject.zone));
     html
 }
 

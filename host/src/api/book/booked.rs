@@ -7,7 +7,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::event_types;
 
 use crate::app::App;
-use crate::bookings::{manage_token, policy, state};
+use crate::bookings::{host_decision, manage_token, policy, schedules, state};
 
 /// A booking with its event type as it is now.
 pub struct BookedEvent {
@@ -17,6 +17,25 @@ pub struct BookedEvent {
     pub body: Booking,
     /// None: it was deleted.
     pub event_type: Option<EventType>,
+}
+
+/// A booking that an address of the page names by a host's token, with the host who may decide about it.
+pub struct BookedEventOfHost {
+    /// The event type has the hours of the shared schedule that it names.
+    pub booked: BookedEvent,
+    pub connection_id: String,
+}
+
+impl BookedEventOfHost {
+    /// The booking of a token; none where the token is not of this service, or the host's right has ended.
+    pub async fn find(app: &App, token: &str) -> Result<Option<BookedEventOfHost>> {
+        let Some(found) = host_decision::find(app, token).await? else { return Ok(None) };
+        let mut booked = BookedEvent::load(app, token, found.row).await?;
+        if let Some(event_type) = &mut booked.event_type {
+            schedules::resolve(app.db.reader(), &booked.row.tenant, event_type).await?;
+        }
+        Ok(Some(BookedEventOfHost { booked, connection_id: found.connection_id }))
+    }
 }
 
 /// What an invitee does with a booking.

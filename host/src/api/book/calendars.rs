@@ -16,7 +16,8 @@ use crate::api::book::texts::calendars::calendars;
 use crate::api::book::texts::texts;
 use crate::api::request::request_id::X_REQUEST_ID;
 use crate::app::App;
-use crate::bookings::event_body;
+use crate::bookings::{event_body, titles};
+use crate::locale::Language;
 use crate::locale::html::Html;
 
 /// What a link to the sites of Microsoft's calendars begins with, and the sites: of private accounts, and of those of organizations.
@@ -26,19 +27,21 @@ const OUTLOOK_SITES: [(&str, &str); 2] =
 const GOOGLE: &str = "https://calendar.google.com/calendar/render?";
 
 /// What a calendar is told of a booking.
-struct CalendarEntry<'b> {
-    title: &'b str,
+struct CalendarEntry {
+    title: String,
     start: Instant,
     end: Instant,
     location: Option<String>,
 }
 
-impl CalendarEntry<'_> {
-    fn of(booked: &BookedEvent) -> CalendarEntry<'_> {
-        let own = booked.body.title.as_str();
+impl CalendarEntry {
+    fn of(booked: &BookedEvent, language: Language) -> CalendarEntry {
         CalendarEntry {
             // As invitations have it.
-            title: if own.is_empty() { booked.what() } else { own },
+            title: match &booked.event_type {
+                Some(event_type) => titles::for_invitee(&booked.body, event_type, language),
+                None => booked.body.title.clone(),
+            },
             start: Instant::from_millis(booked.row.start_at),
             end: Instant::from_millis(booked.row.end_at),
             location: event_body::place(&booked.body),
@@ -48,7 +51,7 @@ impl CalendarEntry<'_> {
     fn google(&self) -> String {
         let compact = |at: Instant| at.timestamp().strftime("%Y%m%dT%H%M%SZ").to_string();
         let dates = format!("{}/{}", compact(self.start), compact(self.end));
-        let fields = [("action", "TEMPLATE"), ("text", self.title), ("dates", dates.as_str())];
+        let fields = [("action", "TEMPLATE"), ("text", self.title.as_str()), ("dates", dates.as_str())];
         format!("{GOOGLE}{}", query(&fields, self.location.as_deref()))
     }
 
@@ -58,7 +61,7 @@ impl CalendarEntry<'_> {
         let fields = [
             ("path", "/calendar/action/compose"),
             ("rru", "addevent"),
-            ("subject", self.title),
+            ("subject", self.title.as_str()),
             ("startdt", start.as_str()),
             ("enddt", end.as_str()),
         ];
@@ -85,7 +88,7 @@ pub fn ways(visit: &PageRequest, booked: &BookedEvent) -> Html {
     if !is_standing(booked) {
         return html;
     }
-    let (texts, entry) = (calendars(visit.language), CalendarEntry::of(booked));
+    let (texts, entry) = (calendars(visit.language), CalendarEntry::of(booked, visit.language));
     html.raw("<p>").text(texts.add).raw(":</p>\n<ul>\n");
     let google = ("Google Calendar", entry.google());
     let sites = OUTLOOK_SITES.map(|(name, site)| (name, entry.outlook(site)));
@@ -113,8 +116,10 @@ pub async fn file(app: &App, visit: &PageRequest, token: &str) -> Result<Option<
     if !is_standing(&booked) && booked.row.status != "completed" {
         return Ok(None);
     }
-    let (texts, entry) = (texts(visit.language), CalendarEntry::of(&booked));
-    let (address, lang) = (app.config.public_address(), visit.language.tag());
+    let visit = &visit.with_clock_of(&booked.row);
+    let (texts, entry) = (texts(visit.language), CalendarEntry::of(&booked, visit.language));
+    let address = app.config.public_address();
+    let look = Choice { language: Some(visit.language), hours: visit.choice.hours, ..Choice::default() };
     let what_can_be_done = format!("{} / {}", texts.move_booking, texts.cancel_booking);
     let invite = Invite {
         uid: booked.body.i_cal_uid.clone(),
@@ -122,8 +127,8 @@ pub async fn file(app: &App, visit: &PageRequest, token: &str) -> Result<Option<
         stamp: Instant::from_millis(app.now()),
         start: entry.start,
         end: entry.end,
-        title: entry.title.to_owned(),
-        description: Some(format!("{what_can_be_done}:\n{address}/book/b/{token}?lang={lang}")),
+        title: entry.title,
+        description: Some(format!("{what_can_be_done}:\n{address}/book/b/{token}{}", look.query())),
         location: entry.location,
         is_tentative: booked.row.status == "pending",
         ..Invite::default()
@@ -154,10 +159,10 @@ fn response(visit: &PageRequest, text: String) -> Response {
 mod tests {
     use super::*;
 
-    fn entry(title: &str) -> CalendarEntry<'_> {
+    fn entry(title: &str) -> CalendarEntry {
         let at = |text: &str| text.parse::<Instant>().expect("an instant");
         let (start, end) = (at("2026-03-10T09:00:00Z"), at("2026-03-10T09:30:00Z"));
-        CalendarEntry { title, start, end, location: Some("Room 7 & 8".to_owned()) }
+        CalendarEntry { title: title.to_owned(), start, end, location: Some("Room 7 & 8".to_owned()) }
     }
 
     #[test]

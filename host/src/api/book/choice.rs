@@ -65,7 +65,7 @@ impl Choice {
                 }
                 "d" => choice.minutes = value.parse().ok(),
                 "lang" => choice.language = Language::of_tag(&value),
-                "hc" => choice.hours = hours(&value),
+                "hc" => choice.hours = value.parse().ok().and_then(Hours::of_number),
                 "theme" => {
                     choice.theme =
                         [Theme::Light, Theme::Dark].into_iter().find(|theme| theme.name() == &*value);
@@ -98,8 +98,7 @@ impl Choice {
             fields.push(("lang", language.tag().to_owned()));
         }
         if let Some(hours) = self.hours {
-            let number = if hours == Hours::Twelve { "12" } else { "24" };
-            fields.push(("hc", number.to_owned()));
+            fields.push(("hc", hours.number().to_string()));
         }
         if let Some(theme) = self.theme {
             fields.push(("theme", theme.name().to_owned()));
@@ -143,14 +142,6 @@ impl Choice {
     /// What holds for the whole page: zone, duration, and how it is written.
     pub fn standing(&self) -> Choice {
         Choice { month: None, day: None, start: None, ..self.clone() }
-    }
-}
-
-fn hours(text: &str) -> Option<Hours> {
-    match text {
-        "12" => Some(Hours::Twelve),
-        "24" => Some(Hours::TwentyFour),
-        _ => None,
     }
 }
 

@@ -14,12 +14,19 @@ use crate::api::book::texts::texts;
 use crate::locale::dates;
 use crate::locale::html::Html;
 
-/// What stands in the way of a booking.
-#[derive(Clone, Debug)]
-pub struct FormFault {
+/// A mistake in a form, or one reason why it was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ControlFault {
     /// The id of the control at fault; none: the booking as a whole.
     pub control: Option<String>,
     pub text: &'static str,
+}
+
+/// The reasons why a form was not taken.
+#[derive(Clone, Debug)]
+pub struct FormFault {
+    /// At least one, in the order of the form.
+    pub faults: Vec<ControlFault>,
     pub status: StatusCode,
     pub retry_after_s: Option<u64>,
     /// The same form is sent again: its token tells that it is the same.
@@ -42,9 +49,9 @@ pub fn page(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFor
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let mut html = Html::default();
     if let Some(fault) = &sheet.fault {
-        html.html(&alert(fault, sheet, texts));
+        html.html(&alert(fault, sheet, event_type, texts));
     }
-    let when = visit.span((sheet.start, subject.end(sheet.start)), &subject.zone);
+    let when = visit.span(sheet.start, subject.end(sheet.start), &subject.zone);
     html.raw("<dl>\n").described(texts.when, &when);
     html.described(texts.duration, &about::minutes(subject.minutes, texts)).raw("</dl>\n");
     let day = dates::local(sheet.start, &subject.zone).date;
@@ -68,23 +75,39 @@ pub fn page(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFor
     page
 }
 
-/// What is wrong, with a link to where.
-fn alert(fault: &FormFault, sheet: &BookingFormView<'_>, texts: &Texts) -> Html {
+/// The reasons, each with a link to its control.
+fn alert(fault: &FormFault, sheet: &BookingFormView<'_>, event_type: &EventType, texts: &Texts) -> Html {
     // The start has a control only where there are others to choose from.
     let has_control = |id: &&str| *id != form::START || !sheet.others.is_empty();
+    let control = |one: &ControlFault| one.control.as_deref().filter(has_control).map(str::to_owned);
     let mut html = Html::default();
     html.raw("<div class=\"alert\" role=\"alert\">\n");
     // Who only opens the page has sent nothing, and may come back to a time that is their own by now.
     if !sheet.fields.first(form::TOKEN).is_empty() {
-        html.raw("<p><strong>").text(texts.not_booked).raw("</strong></p>\n");
+        let is_in_fields =
+            fault.faults.iter().all(|one| one.control.as_deref().is_some_and(|id| id != form::START));
+        let title = if is_in_fields { texts.check_fields } else { texts.not_booked };
+        html.raw("<p><strong>").text(title).raw("</strong></p>\n");
     }
-    html.raw("<p>");
-    match fault.control.as_deref().filter(has_control) {
-        Some(id) => html.link(&format!("#{id}"), fault.text),
-        None => html.text(fault.text),
-    };
-    html.raw("</p>\n</div>\n");
+    html.raw("<ul>\n");
+    for one in &fault.faults {
+        html.raw("<li>");
+        let label = one.control.as_deref().and_then(|id| label_of(event_type, id));
+        let text = label.map_or(one.text.to_owned(), |label| format!("{label}: {}", one.text));
+        match control(one) {
+            Some(id) => html.link(&format!("#{id}"), &text),
+            None => html.text(&text),
+        };
+        html.raw("</li>\n");
+    }
+    html.raw("</ul>\n</div>\n");
     html
+}
+
+/// The label of the question that a control is of: its fault alone would not say which one it is.
+fn label_of<'e>(event_type: &'e EventType, control: &str) -> Option<&'e str> {
+    let question = event_type.questions.iter().find(|question| form::field_of(question) == control)?;
+    Some(&question.label)
 }
 
 fn controls(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
@@ -121,7 +144,7 @@ fn times(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormVi
     }
     html.raw("<fieldset id=\"start\"><legend>").text(texts(visit.language).other_times).raw("</legend>\n");
     for other in &sheet.others {
-        let name = visit.span((*other, subject.end(*other)), &subject.zone);
+        let name = visit.span(*other, subject.end(*other), &subject.zone);
         html.raw("<label><input type=\"radio\" name=\"start\" required value=\"").text(&other.to_string());
         html.raw("\"> ").text(&name).raw("</label>\n");
     }
@@ -164,8 +187,8 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn fault(&self, id: &str) -> Option<&'static str> {
-        let fault = self.sheet.fault.as_ref()?;
-        (fault.control.as_deref() == Some(id)).then_some(fault.text)
+        let mut faults = self.sheet.fault.iter().flat_map(|fault| &fault.faults);
+        faults.find(|one| one.control.as_deref() == Some(id)).map(|one| one.text)
     }
 
     /// The text of a label, and the error below it.
@@ -195,8 +218,13 @@ impl Writer<'_> {
         if input.is_required {
             html.raw(" required");
         }
-        if self.fault(input.id).is_some() {
-            html.raw(" aria-invalid=\"true\" aria-describedby=\"").text(input.id).raw("-error\"");
+        self.described(html, input.id);
+    }
+
+    /// Names the error of a control for who hears the page.
+    fn described(&self, html: &mut Html, id: &str) {
+        if self.fault(id).is_some() {
+            html.raw(" aria-invalid=\"true\" aria-describedby=\"").text(id).raw("-error\"");
         }
     }
 
@@ -236,7 +264,11 @@ impl Writer<'_> {
 
     /// Boxes or knobs of one name: value, text, and whether it is chosen.
     fn group(&self, html: &mut Html, input: &Input<'_>, each: &[(String, String, bool)]) {
-        html.raw("<fieldset id=\"").text(input.id).raw("\"><legend>").text(input.label);
+        html.raw("<fieldset id=\"").text(input.id).raw("\" tabindex=\"-1\"");
+        if self.fault(input.id).is_some() {
+            html.raw(" aria-describedby=\"").text(input.id).raw("-error\"");
+        }
+        html.raw("><legend>").text(input.label);
         self.optional(html, input);
         html.raw("</legend>\n");
         self.error(html, input.id);
@@ -291,6 +323,7 @@ impl Writer<'_> {
                     .raw("\" name=\"")
                     .text(&id)
                     .raw("\"");
+                self.described(html, &id);
                 html.raw(if self.sheet.fields.first(&id).is_empty() { "> " } else { " checked> " });
                 html.text(&question.label).raw("</label>\n</div>\n");
             }

@@ -14,6 +14,8 @@ use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
 use crate::api::book::{about, calendars};
 use crate::app::App;
+use crate::bookings::notify::sender;
+use crate::bookings::titles;
 use crate::locale::html::Html;
 
 const DECOY: &str = "no-booking";
@@ -37,19 +39,21 @@ pub async fn page(app: &App, visit: &PageRequest, token: &str, is_new: bool) -> 
         return Ok(Some(HtmlPage::message(StatusCode::OK, texts(visit.language).confirmed)));
     }
     let Some(booked) = BookedEvent::find(app, token).await? else { return Ok(None) };
+    let visit = &visit.with_clock_of(&booked.row);
     let texts = texts(visit.language);
-    let [title, text] = match booked.row.status.as_str() {
-        "confirmed" | "completed" => texts.confirmed,
-        "pending" => texts.pending,
-        _ => texts.cancelled,
-    };
+    let ways = ways(visit, &booked, app.now())?;
+    let has_ways = !ways.as_str().is_empty();
+    let (title, text) = said(visit, &booked, has_ways, is_mailed(app, &booked).await?);
     let next = booked.event_type.as_ref().and_then(|e| e.success_redirect_url.as_deref());
     let mut html = Html::default();
-    html.element("p", text).html(&facts(visit, &booked));
+    if !text.is_empty() {
+        html.element("p", &text);
+    }
+    html.html(&facts(visit, &booked));
     if let Some(url) = next {
         html.raw("<p>").link(url, texts.go_on).raw("</p>\n");
     }
-    html.html(&calendars::ways(visit, &booked)).html(&ways(visit, &booked, app.now())?);
+    html.html(&calendars::ways(visit, &booked)).html(&ways);
     let mut page = HtmlPage::new(title, html);
     if let Some(event_type) = &booked.event_type {
         page = page.of(event_type);
@@ -65,6 +69,37 @@ pub async fn page(app: &App, visit: &PageRequest, token: &str, is_new: bool) -> 
         page = page.leave_for(url);
     }
     Ok(Some(page))
+}
+
+/// Title and text about the state of a booking. `has_ways`: the invitee can do something with it; `is_mailed`: its invitee gets mail about it.
+fn said(
+    visit: &PageRequest,
+    booked: &BookedEvent,
+    has_ways: bool,
+    is_mailed: bool,
+) -> (&'static str, String) {
+    let texts = texts(visit.language);
+    let [title, text] = texts.of_state(&booked.row.status);
+    match booked.row.status.as_str() {
+        "confirmed" | "completed" if !has_ways => (title, String::new()),
+        "confirmed" | "completed" if is_mailed => (title, format!("{text} {}", texts.link_in_email)),
+        "pending" => {
+            let event_type = booked.event_type.as_ref();
+            let host = event_type.and_then(|event_type| titles::awaited_name(&booked.body, event_type));
+            let text = if is_mailed { text } else { texts.pending_unmailed };
+            (title, text.replace("{host}", host.unwrap_or(texts.the_host)))
+        }
+        _ => (title, text.to_owned()),
+    }
+}
+
+/// Whether the invitee gets mail about the booking.
+async fn is_mailed(app: &App, booked: &BookedEvent) -> Result<bool> {
+    let Some(event_type) = booked.event_type.as_ref().filter(|e| e.notifications.invitee) else {
+        return Ok(false);
+    };
+    let organizer = booked.body.organizer_connection_id.as_deref();
+    Ok(sender::of(app, &booked.row.tenant, organizer, event_type).await?.is_some())
 }
 
 /// The ways to what the invitee may do now. They leave a frame, because those pages are shown in none: to a tab of their own where the page
@@ -90,14 +125,18 @@ fn ways(visit: &PageRequest, booked: &BookedEvent, now: i64) -> Result<Html> {
     Ok(html)
 }
 
-/// What, when, where and for whom.
+/// The event type, the time in the invitee's zone, the place, and the invitee.
 pub fn facts(visit: &PageRequest, booked: &BookedEvent) -> Html {
+    facts_in(visit, booked, &Zone::named(&booked.body.time_zone).unwrap_or_else(Zone::utc))
+}
+
+/// The same with the time in this zone.
+pub fn facts_in(visit: &PageRequest, booked: &BookedEvent, zone: &Zone) -> Html {
     let (texts, row, booking) = (texts(visit.language), &booked.row, &booked.body);
-    let zone = Zone::named(&booking.time_zone).unwrap_or_else(Zone::utc);
     let (start, end) = (Instant::from_millis(row.start_at), Instant::from_millis(row.end_at));
     let mut html = Html::default();
     html.raw("<dl>\n").described(texts.what, booked.what());
-    html.described(texts.when, &visit.span((start, end), &zone));
+    html.described(texts.when, &visit.span(start, end, zone));
     if let Some(place) = &booking.location {
         html.html(&place_of(place, texts));
     }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use base::error::{Code, Error, invalid};
+use base::error::{Code, Detail, Error};
 use model::Instant;
 use model::scheduling::booking::{BookingPlace, NewBooking};
 use model::scheduling::event_type::{EventType, Question, QuestionKind};
@@ -13,6 +13,7 @@ use url::form_urlencoded;
 
 use crate::api::book::subject::BookableEventType;
 use crate::app::App;
+use crate::bookings::new_booking;
 
 /// Fields that are read of a form; the largest has one for each option of 50 questions.
 const MAX_FIELDS: usize = 6_000;
@@ -117,43 +118,58 @@ pub fn read_token(app: &App, subject: &BookableEventType, token: &str) -> Token 
     }
 }
 
-/// The booking that the form asks for. Everything but the fields that a form alone must have is checked where bookings are made.
-///
-/// # Errors
-/// `missing_field` for the name and the address, `invalid_parameter` for a place that the event type does not have.
+/// The booking that the form asks for, with every fault that it has. The fields that a form alone must have are checked here, everything else
+/// where bookings are made.
 pub fn new_booking(
     subject: &BookableEventType,
     start: Instant,
     fields: &FormFields,
-) -> Result<NewBooking, Error> {
+) -> Result<(NewBooking, Vec<Detail>), Error> {
     let event_type = &subject.bookable.body;
-    let required = |name: &str, param: &str| {
-        let missing = || invalid(Code::MissingField, param, format!("{param} is required"));
-        fields.filled(name).ok_or_else(missing)
+    let mut faults = Vec::new();
+    let name = fields.filled(NAME);
+    if name.is_none() {
+        let (field, code) = ("inviteeName".to_owned(), Code::MissingField);
+        faults.push(Detail { field, code, message: "inviteeName is required".to_owned() });
+    }
+    let location = match place(event_type, fields) {
+        Ok(location) => location,
+        Err(fault) => {
+            faults.push(fault);
+            None
+        }
     };
-    Ok(NewBooking {
+    let new = NewBooking {
         event_type_id: subject.bookable.row.id.clone(),
         start,
         // A link that can be used once is used by this.
         slug: subject.bookable.link.as_ref().map(|link| link.slug.clone()),
-        invitee_name: Some(required(NAME, "inviteeName")?),
-        invitee_email: required(EMAIL, "inviteeEmail")?,
+        invitee_name: name,
+        invitee_email: fields.filled(EMAIL).unwrap_or_default(),
         invitee_time_zone: subject.has_own_zone.then(|| subject.zone.name.clone()),
         invitee_phone: fields.filled(PHONE),
         duration_minutes: Some(subject.minutes),
         answers: answers(event_type, fields),
-        location: place(event_type, fields)?,
+        location,
         notes: fields.filled(NOTES),
         ..NewBooking::default()
-    })
+    };
+    match new_booking::booking(&new, &subject.bookable.row.id, event_type) {
+        Ok(_) => {}
+        Err(Error::Refused(refusal)) => faults.extend(refusal.details),
+        Err(internal) => return Err(internal),
+    }
+    Ok((new, faults))
 }
 
 /// The place that was chosen by its number in the event type's list.
-fn place(event_type: &EventType, fields: &FormFields) -> Result<Option<BookingPlace>, Error> {
+fn place(event_type: &EventType, fields: &FormFields) -> Result<Option<BookingPlace>, Detail> {
     let Some(chosen) = fields.filled(PLACE) else { return Ok(None) };
     let number = chosen.parse::<usize>().ok();
-    let found = number.and_then(|number| event_type.locations.get(number)).ok_or_else(|| {
-        invalid(Code::InvalidParameter, "location", "location must be one of the event type's locations")
+    let found = number.and_then(|number| event_type.locations.get(number)).ok_or_else(|| Detail {
+        field: "location".to_owned(),
+        code: Code::InvalidParameter,
+        message: "location must be one of the event type's locations".to_owned(),
     })?;
     Ok(Some(BookingPlace { kind: found.kind, value: found.value.clone(), join_url: None }))
 }

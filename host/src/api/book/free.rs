@@ -23,12 +23,13 @@ const OTHERS: usize = 3;
 pub async fn starts(
     app: &App,
     subject: &BookableEventType,
-    (from_ms, to_ms): (i64, i64),
+    from_ms: i64,
+    to_ms: i64,
 ) -> Result<Vec<Instant>> {
     if from_ms >= to_ms {
         return Ok(Vec::new());
     }
-    let query = query(subject, (from_ms, to_ms), MAX_STARTS);
+    let query = query(subject, from_ms, to_ms, MAX_STARTS);
     // At once: each page would read all calendars again.
     let mut starts = slots::starts(app, &subject.asker, &query, MAX_STARTS).await?;
     starts.retain(|start| !subject.is_now(*start));
@@ -39,16 +40,16 @@ pub async fn starts(
 pub async fn first(
     app: &App,
     subject: &BookableEventType,
-    (from_ms, to_ms): (i64, i64),
+    mut from_ms: i64,
+    to_ms: i64,
 ) -> Result<Option<Instant>> {
-    let mut from_ms = from_ms;
     for _ in 0..MAX_STEPS {
         let end_ms = to_ms.min(from_ms.saturating_add(STEP_MS));
         if from_ms >= end_ms {
             break;
         }
         // Two: the first one can be where a booking is that is to be moved.
-        let query = query(subject, (from_ms, end_ms), 2);
+        let query = query(subject, from_ms, end_ms, 2);
         let starts = slots::starts(app, &subject.asker, &query, 2).await?;
         if let Some(start) = starts.into_iter().find(|start| !subject.is_now(*start)) {
             return Ok(Some(start));
@@ -61,7 +62,7 @@ pub async fn first(
 /// Whether a meeting can begin then.
 pub async fn is_free(app: &App, subject: &BookableEventType, start: Instant) -> Result<bool> {
     let from_ms = start.as_millis();
-    let found = first(app, subject, (from_ms, from_ms.saturating_add(1))).await?;
+    let found = first(app, subject, from_ms, from_ms.saturating_add(1)).await?;
     Ok(found.is_some())
 }
 
@@ -70,7 +71,7 @@ pub async fn nearest(app: &App, subject: &BookableEventType, start: Instant) -> 
     let at_ms = start.as_millis();
     let from_ms = app.now().max(at_ms.saturating_sub(DAY_MS));
     let mut found =
-        starts(app, subject, (from_ms, from_ms.saturating_add(8 * DAY_MS))).await.unwrap_or_default();
+        starts(app, subject, from_ms, from_ms.saturating_add(8 * DAY_MS)).await.unwrap_or_default();
     found.retain(|other| *other != start);
     found.sort_by_key(|other| other.as_millis().abs_diff(at_ms));
     found.truncate(OTHERS);
@@ -78,7 +79,7 @@ pub async fn nearest(app: &App, subject: &BookableEventType, start: Instant) -> 
     found
 }
 
-fn query(subject: &BookableEventType, (from_ms, to_ms): (i64, i64), limit: i64) -> SlotQuery {
+fn query(subject: &BookableEventType, from_ms: i64, to_ms: i64, limit: i64) -> SlotQuery {
     SlotQuery {
         event_type_id: Some(subject.bookable.row.id.clone()),
         start: Instant::from_millis(from_ms),

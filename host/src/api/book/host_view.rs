@@ -22,7 +22,7 @@ pub async fn page(app: &App, visit: &PageRequest, token: &str) -> Result<Option<
 }
 
 /// Number, answers, notes and guests, each as plain text.
-fn words(visit: &PageRequest, booked: &BookedEvent) -> Html {
+pub fn words(visit: &PageRequest, booked: &BookedEvent) -> Html {
     let (texts, booking) = (texts(visit.language), &booked.body);
     let questions = booked.event_type.as_ref().map(|event_type| event_type.questions.as_slice());
     let answers = event_body::answers(booking, questions.unwrap_or_default());

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use axum::body::Body;
 use axum::response::Response;
+use base::error::Refusal;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use model::scheduling::event_type::EventType;
 use url::Url;
@@ -15,6 +16,7 @@ use crate::api::book::brand::Color;
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
 use crate::api::request::request_id::X_REQUEST_ID;
+use crate::api::response::error;
 use crate::locale::Language;
 use crate::locale::html::Html;
 
@@ -76,6 +78,13 @@ impl HtmlPage {
         HtmlPage { is_notice: true, ..HtmlPage::new(title, body).with_status(status) }
     }
 
+    /// The page that sends the browser on, with a link for programs that do not go there by themselves.
+    pub fn see_other(location: &str, label: &str) -> HtmlPage {
+        let mut body = Html::default();
+        body.raw("<p>").link(location, label).raw("</p>\n");
+        HtmlPage { is_notice: true, ..HtmlPage::new(label, body).with_status(StatusCode::SEE_OTHER) }
+    }
+
     /// The one page for what is not there, inactive, expired or somebody else's.
     pub fn not_found(language: Language) -> HtmlPage {
         HtmlPage::message(StatusCode::NOT_FOUND, texts(language).not_found)
@@ -84,6 +93,16 @@ impl HtmlPage {
     /// The page after something that is no visitor's doing.
     pub fn broken(language: Language) -> HtmlPage {
         HtmlPage::message(StatusCode::INTERNAL_SERVER_ERROR, texts(language).broken)
+    }
+
+    /// The page with the status of a refusal that passes by itself, and the time after which it may have; other pages stay as they are.
+    pub fn for_refusal(self, refusal: &Refusal) -> HtmlPage {
+        match error::status(refusal.code) {
+            StatusCode::SERVICE_UNAVAILABLE => self
+                .with_status(StatusCode::SERVICE_UNAVAILABLE)
+                .retry_after_s(refusal.retry_after_s.unwrap_or(5)),
+            _ => self,
+        }
     }
 
     pub fn status(&self) -> StatusCode {

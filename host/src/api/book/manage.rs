@@ -67,6 +67,7 @@ struct ManageFault {
 /// `not_found` where the token names no booking.
 pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget) -> Result<FormResult> {
     let booked = load(app, token).await?;
+    let visit = &visit.with_clock_of(&booked.row);
     if let Some(why) = booked.refusal(aim.deed(), app.now())? {
         return Ok(shown(refused(visit, &booked, aim, why)));
     }
@@ -103,6 +104,7 @@ pub async fn send(
     fields: &FormFields,
 ) -> Result<FormResult> {
     let booked = load(app, token).await?;
+    let visit = &visit.with_clock_of(&booked.row);
     let lane = Lane::requests().of(&booked.row.tenant.application_id);
     lane.scope(change(app, visit, &booked, aim, fields)).await
 }
@@ -137,45 +139,19 @@ async fn change(
             let new =
                 BookingMove { start, duration_minutes: Some(subject.minutes), ..BookingMove::default() };
             let viewer = Viewer { asker: &subject.asker, sees_hosts: false, warnings: Vec::new() };
-            reschedule::by_invitee(app, viewer, (&booked.row, new), &attempt).await
+            reschedule::by_invitee(app, viewer, &booked.row, new, &attempt).await
         }
         (ManageTarget::Cancel, _) => {
             let reason = Some(fields.first(REASON).trim()).filter(|reason| !reason.is_empty());
-            let viewed = (false, Vec::new());
-            cancel::by_invitee(app, &booked.row, reason.map(str::to_owned), viewed, &attempt).await
+            let reason = reason.map(str::to_owned);
+            cancel::by_invitee(app, &booked.row, reason, false, Vec::new(), &attempt).await
         }
         // The list has no form.
         _ => return Err(not_found("form")),
     };
-    match made {
-        Ok(_) => Ok(over(visit, booked)),
-        Err(e) => undone(app, visit, (booked, subject), (aim, fields), e).await,
-    }
-}
-
-/// What a form comes to that was refused.
-async fn undone(
-    app: &App,
-    visit: &PageRequest,
-    (booked, subject): (&BookedEvent, Option<BookableEventType>),
-    (aim, fields): (ManageTarget, &FormFields),
-    e: Error,
-) -> Result<FormResult> {
-    if e.code() == Some(Code::InvalidParameter) && matches!(aim, ManageTarget::MoveTo(_)) {
-        // The same form may have come at the same moment.
-        let now = load(app, &booked.token).await?;
-        if is_done(&now, None, aim) {
-            return Ok(over(visit, &now));
-        }
-    }
-    if matches!(e.code(), Some(Code::InvalidState | Code::Forbidden)) {
-        // Somebody was faster, or the time for it ended just now.
-        let now = load(app, &booked.token).await?;
-        if is_done(&now, None, aim) {
-            return Ok(over(visit, &now));
-        }
-        let why = now.refusal(aim.deed(), app.now())?.unwrap_or(RefusedReason::TooLate);
-        return Ok(shown(refused(visit, &now, aim, why).with_status(status(why))));
+    let Err(e) = made else { return Ok(over(visit, booked)) };
+    if let Some(result) = overtaken(app, visit, booked, aim, e.code()).await? {
+        return Ok(result);
     }
     let fault = fault(visit, e)?;
     Ok(shown(match (aim, subject) {
@@ -184,6 +160,30 @@ async fn undone(
         }
         _ => cancellation(visit, booked, fields, Some(fault)),
     }))
+}
+
+/// The result of a form that was refused, where the booking is no more as it was when the form was read.
+async fn overtaken(
+    app: &App,
+    visit: &PageRequest,
+    booked: &BookedEvent,
+    aim: ManageTarget,
+    code: Option<Code>,
+) -> Result<Option<FormResult>> {
+    let is_late = matches!(code, Some(Code::InvalidState | Code::Forbidden));
+    if !is_late && (code != Some(Code::InvalidParameter) || !matches!(aim, ManageTarget::MoveTo(_))) {
+        return Ok(None);
+    }
+    // The same form may have come at the same moment. Or somebody was faster, or the time for it ended just now.
+    let now = load(app, &booked.token).await?;
+    if is_done(&now, None, aim) {
+        return Ok(Some(over(visit, &now)));
+    }
+    if !is_late {
+        return Ok(None);
+    }
+    let why = now.refusal(aim.deed(), app.now())?.unwrap_or(RefusedReason::TooLate);
+    Ok(Some(shown(refused(visit, &now, aim, why).with_status(status(why)))))
 }
 
 /// Whether there is nothing left to be done: the same form came before.
@@ -225,9 +225,9 @@ fn fault(visit: &PageRequest, e: Error) -> Result<ManageFault> {
                 false => Ok(taken(visit)),
             }
         }
-        Some(Code::AvailabilityUnknown | Code::Overloaded) => {
-            Ok(ManageFault { text: texts.availability_unknown, status: StatusCode::SERVICE_UNAVAILABLE })
-        }
+        Some(
+            Code::AvailabilityUnknown | Code::Overloaded | Code::DatabaseUnavailable | Code::StorageFull,
+        ) => Ok(ManageFault { text: texts.availability_unknown, status: StatusCode::SERVICE_UNAVAILABLE }),
         _ => Err(e),
     }
 }
@@ -249,8 +249,9 @@ fn refused(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget, why: Re
         InviteeAction::Cancel => texts.cancel_booking,
         InviteeAction::Move => texts.move_booking,
     };
+    let [ended, how] = texts.of_state(&booked.row.status);
     let (title, text) = match why {
-        RefusedReason::Ended => (texts.cancelled[0], texts.cancelled[1]),
+        RefusedReason::Ended => (ended, how),
         RefusedReason::Unconfirmed => (of_deed, texts.not_confirmed),
         RefusedReason::NotOffered => (of_deed, texts.not_offered),
         RefusedReason::TooOften => (of_deed, texts.moved_too_often),
@@ -337,7 +338,7 @@ async fn confirmation(
     if let Some(moved) = &subject.moved {
         html.html(&about::moved(visit, subject, moved));
     }
-    let when = visit.span((start, subject.end(start)), &subject.zone);
+    let when = visit.span(start, subject.end(start), &subject.zone);
     html.described(texts.new_time, &when).raw("</dl>\n");
     if is_taken {
         html.html(&others(app, visit, subject, start).await);
@@ -366,7 +367,7 @@ async fn others(app: &App, visit: &PageRequest, subject: &BookableEventType, sta
     }
     html.element("h2", texts(visit.language).other_times).raw("<ul class=\"times\">\n");
     for other in found {
-        let name = visit.span((other, subject.end(other)), &subject.zone);
+        let name = visit.span(other, subject.end(other), &subject.zone);
         // `./`, because of the colons in a time.
         let link = format!("./{other}{}", visit.choice.standing().query());
         html.raw("<li>").link(&link, &name).raw("</li>\n");

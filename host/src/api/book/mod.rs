@@ -9,6 +9,8 @@ mod bounds;
 mod brand;
 mod calendars;
 mod choice;
+mod context;
+mod decision;
 mod details;
 mod done;
 mod form;
@@ -24,48 +26,30 @@ mod submit;
 mod texts;
 mod verdict;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::rejection::PathRejection;
 use axum::extract::{Extension, Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
-use base::error::{Code, Error};
-use http::{HeaderValue, StatusCode, header};
+use base::error::Code;
 use model::Instant;
 use tower_http::compression::CompressionLayer;
 
 use crate::api::access::rate_limit::{Class, Limiters};
+use crate::api::book::context::{BookContext, BookParams, VIEWS_PER_MINUTE, drain, failed, read, see_other};
 use crate::api::book::details::BookingFormView;
 use crate::api::book::form::FormFields;
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::manage::ManageTarget;
-use crate::api::book::received_form::{FormDesk, ReceivedForm};
 use crate::api::book::subject::{Address, BookableEventType, PageRequest};
 use crate::api::book::submit::FormResult;
-use crate::api::book::texts::texts;
-use crate::api::request::unread_body::{self, Rest};
-use crate::api::response::error;
+use crate::api::request::unread_body;
 use crate::app::App;
-
-/// Pages that one address may open a minute.
-const VIEWS_PER_MINUTE: u64 = 300;
-/// Forms that one address may send a minute.
-const FORMS_PER_MINUTE: u64 = 20;
-
-/// What all requests to the page share.
-struct BookContext {
-    limiters: Arc<Limiters>,
-    forms: FormDesk,
-}
-
-type BookParams = Result<Path<HashMap<String, String>>, PathRejection>;
 
 /// `/book/{handle}/{slug}`, the same without a handle for one application, and the pages of bookings.
 pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
-    let desk = Arc::new(BookContext { limiters, forms: FormDesk::default() });
+    let desk = Arc::new(BookContext::new(limiters));
     Router::new()
         .route("/book/{name}", get(show).post(send))
         .route("/book/{name}/{slug}", get(show).post(send))
@@ -75,20 +59,11 @@ pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
         .route("/book/b/{token}/cancel", get(show_below).post(send_below))
         .route("/book/b/{token}/move", get(show_below))
         .route("/book/b/{token}/move/at/{start}", get(show_below).post(send_below))
+        .merge(decision::routes())
         .layer(Extension(desk))
         .merge(assets::routes::<App>())
         // Nothing that a page holds is secret from who can choose parts of it: there are no cookies, and no other credentials of browsers.
         .layer(CompressionLayer::new())
-}
-
-impl BookContext {
-    /// Refuses an address that asks too often.
-    fn admit(&self, app: &App, visit: &PageRequest, class: Class, limit: u64) -> Option<HtmlPage> {
-        let standing = self.limiters.take_of_address(class, visit.ip, limit, app.now());
-        let seconds = standing.retry_after_s?;
-        let page = HtmlPage::message(StatusCode::TOO_MANY_REQUESTS, texts(visit.language).too_many);
-        Some(page.retry_after_s(seconds))
-    }
 }
 
 /// What the path names; none for what is no text.
@@ -110,17 +85,6 @@ async fn subject(
 ) -> Result<BookableEventType, Box<HtmlPage>> {
     let Some(address) = address else { return Err(Box::new(HtmlPage::not_found(visit.language))) };
     BookableEventType::find(app, visit, address, may_be_over).await.map_err(|e| Box::new(failed(visit, e)))
-}
-
-fn failed(visit: &PageRequest, e: Error) -> HtmlPage {
-    match e.code() {
-        Some(Code::NotFound) => HtmlPage::not_found(visit.language),
-        _ => {
-            // It is logged on its way.
-            error::public(e, &visit.request_id);
-            HtmlPage::broken(visit.language)
-        }
-    }
 }
 
 /// The list of times, or the form for one of them.
@@ -181,7 +145,7 @@ async fn send(
         Ok(FormResult::Booked(path)) => {
             // Relative to this form's address, wherever a proxy put it.
             let up = if address.is_some_and(|address| address.handle.is_some()) { "../" } else { "" };
-            return see_other(visit, &format!("{up}{path}"));
+            return see_other(&visit, &format!("{up}{path}"));
         }
         Ok(FormResult::Shows(page)) | Err(page) => *page,
     };
@@ -199,35 +163,6 @@ async fn take(
     // A form that used the link up can come once more.
     let subject = subject(app, visit, address, true).await?;
     Ok(submit::send(app, visit, &subject, &form.fields).await)
-}
-
-/// A form that this site's own page sent, within what the address may send and the service may hold.
-async fn read<'d>(
-    app: &App,
-    desk: &'d BookContext,
-    visit: &PageRequest,
-    request: Request,
-) -> Result<ReceivedForm<'d>, Box<HtmlPage>> {
-    match desk.admit(app, visit, Class::BookingForm, FORMS_PER_MINUTE) {
-        Some(refused) => Err(Box::new(refused)),
-        None => desk.forms.read(app, visit, request).await,
-    }
-}
-
-/// Takes the rest of a request, so that its answer arrives. Of a form that was too late nothing waits that could keep it from arriving.
-async fn drain(rest: Rest, is_late: bool) {
-    if !is_late {
-        rest.take().await;
-    }
-}
-
-fn see_other(visit: PageRequest, location: &str) -> Response {
-    let page = HtmlPage::message(StatusCode::SEE_OTHER, texts(visit.language).confirmed);
-    let mut response = page.into_response(&visit);
-    if let Ok(location) = HeaderValue::try_from(location) {
-        response.headers_mut().insert(header::LOCATION, location);
-    }
-    response
 }
 
 /// A booking that was made.
@@ -287,7 +222,7 @@ async fn calendar_file(
     match calendars::file(&app, &visit, &token).await {
         Ok(Some(file)) => file,
         // Relative to this file's address, as above.
-        Ok(None) => see_other(visit, &format!("../{token}")),
+        Ok(None) => see_other(&visit, &format!("../{token}")),
         Err(e) => failed(&visit, e).into_response(&visit),
     }
 }
@@ -319,7 +254,7 @@ async fn show_below(
         (None, None) => HtmlPage::not_found(visit.language),
         (None, Some((token, aim))) => match manage::view(&app, &visit, &token, aim).await {
             // Relative to this page's address, as above.
-            Ok(FormResult::Booked(path)) => return see_other(visit, &format!("{}../{path}", aim.up())),
+            Ok(FormResult::Booked(path)) => return see_other(&visit, &format!("{}../{path}", aim.up())),
             Ok(FormResult::Shows(page)) => *page,
             Err(e) => failed(&visit, e),
         },
@@ -344,7 +279,7 @@ async fn send_below(
             // Relative to this form's address, as above.
             let up =
                 if matches!(aim, Some((_, ManageTarget::MoveTo(_)))) { "../../../../" } else { "../../" };
-            return see_other(visit, &format!("{up}{path}"));
+            return see_other(&visit, &format!("{up}{path}"));
         }
         Ok(FormResult::Shows(page)) | Err(page) => *page,
     };

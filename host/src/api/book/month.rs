@@ -19,6 +19,7 @@ use crate::api::response::error;
 use crate::app::App;
 use crate::locale::dates::{self, Hours, Local};
 use crate::locale::html::Html;
+use crate::locale::zones;
 
 /// Zones that the field for one suggests; every other IANA name can be typed.
 const ZONES: [&str; 40] = [
@@ -95,11 +96,12 @@ pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -
     let mut said = dates::month(month, language);
     if days.is_empty() {
         let next = next(app, subject, &bounds, month).await;
-        html.element("p", texts.none_in_month).html(&onward(visit, subject, next));
-        said = format!("{said}. {}", texts.none_in_month);
+        let none = texts.none_in_month.replace("{month}", &dates::month_alone(month, language));
+        html.element("p", &none).html(&onward(visit, subject, next));
+        said = format!("{said}. {none}");
     } else {
         let chosen = choice.day.filter(|day| days.contains_key(day)).or_else(|| days.keys().next().copied());
-        html.html(&grid((visit, subject.zone.date(app.now())), month, &days, chosen));
+        html.html(&grid(visit, subject.zone.date(app.now()), month, &days, chosen));
         if let Some((day, times)) = chosen.and_then(|day| days.get_key_value(&day)) {
             html.raw("</div>\n<div>\n").html(&list(visit, subject, *day, times));
             said = format!("{said}. {}", name_of(*day, times, visit));
@@ -144,7 +146,7 @@ async fn days(app: &App, subject: &BookableEventType, month: Date) -> Result<Day
     let next = month.last_of_month().tomorrow().unwrap_or(month);
     let to_ms = zone.instant_ms(next, 0).unwrap_or(from_ms);
     let mut days = Days::new();
-    for start in free::starts(app, subject, (from_ms.max(app.now()), to_ms)).await? {
+    for start in free::starts(app, subject, from_ms.max(app.now()), to_ms).await? {
         let local = dates::local(start, zone);
         days.entry(local.date).or_default().push(Time { start, local });
     }
@@ -155,10 +157,11 @@ async fn days(app: &App, subject: &BookableEventType, month: Date) -> Result<Day
 fn unreadable(visit: &PageRequest, e: Error) -> HtmlPage {
     let texts = texts(visit.language);
     let is_unknown = e.code() == Some(Code::AvailabilityUnknown);
-    let retry_after_s = error::public(e, &visit.request_id).retry_after_s.unwrap_or(5);
+    let refusal = error::public(e, &visit.request_id);
     if !is_unknown {
-        return HtmlPage::broken(visit.language);
+        return HtmlPage::broken(visit.language).for_refusal(&refusal);
     }
+    let retry_after_s = refusal.retry_after_s.unwrap_or(5);
     let [title, text] = texts.unreadable;
     let mut html = Html::default();
     html.element("p", text).raw("<p>").link(&visit.choice.link(), texts.try_again).raw("</p>\n");
@@ -169,7 +172,8 @@ fn unreadable(visit: &PageRequest, e: Error) -> HtmlPage {
 fn zone(visit: &PageRequest, subject: &BookableEventType) -> Html {
     let texts = texts(visit.language);
     let mut html = Html::default();
-    html.raw("<p>").text(texts.times_in).raw(" <strong>").text(&subject.zone.name).raw("</strong>");
+    html.raw("<p>").text(texts.times_in).raw(" <strong>");
+    html.text(&zones::zone_name(&subject.zone.name, visit.language)).raw("</strong>");
     if !subject.has_own_zone {
         html.raw(" ").text(texts.host_zone);
     }
@@ -203,16 +207,25 @@ fn zone(visit: &PageRequest, subject: &BookableEventType) -> Html {
     html
 }
 
-/// The way to the clock that is not shown.
+/// Both clocks: the one that is shown, and the way to the other one.
 fn clocks(visit: &PageRequest) -> Html {
     let controls = controls(visit.language);
-    let (hours, name) = match visit.hours {
-        Hours::TwentyFour => (Hours::Twelve, controls.twelve_hours),
-        Hours::Twelve => (Hours::TwentyFour, controls.twenty_four_hours),
-    };
-    let link = Choice { hours: Some(hours), ..visit.choice.without_start() }.link();
     let mut html = Html::default();
-    html.raw("<p><a href=\"").text(&link).raw("\" data-keep=\"hours\">").text(name).raw("</a></p>\n");
+    html.raw("<p>");
+    for (hours, name) in
+        [(Hours::Twelve, controls.twelve_hours), (Hours::TwentyFour, controls.twenty_four_hours)]
+    {
+        if hours == Hours::TwentyFour {
+            html.raw(" / ");
+        }
+        if hours == visit.hours {
+            html.raw("<strong>").text(name).raw("</strong>");
+        } else {
+            let link = Choice { hours: Some(hours), ..visit.choice.without_start() }.link();
+            html.raw("<a href=\"").text(&link).raw("\" data-keep=\"hours\">").text(name).raw("</a>");
+        }
+    }
+    html.raw("</p>\n");
     html
 }
 
@@ -265,7 +278,7 @@ fn to_month(visit: &PageRequest, month: Date) -> String {
 }
 
 /// The days of the month; those with free times are links.
-fn grid((visit, today): (&PageRequest, Date), month: Date, days: &Days, chosen: Option<Date>) -> Html {
+fn grid(visit: &PageRequest, today: Date, month: Date, days: &Days, chosen: Option<Date>) -> Html {
     let language = visit.language;
     let mut html = Html::default();
     html.raw("<table class=\"days\">\n<thead><tr>");
@@ -349,7 +362,7 @@ async fn next(app: &App, subject: &BookableEventType, bounds: &Bounds, month: Da
     let from = month.last_of_month().tomorrow().ok()?;
     let from_ms = subject.zone.instant_ms(from, 0)?.max(app.now());
     let to_ms = subject.zone.instant_ms(bounds.last, 0)?.saturating_add(DAY_MS);
-    free::first(app, subject, (from_ms, to_ms)).await.ok().flatten()
+    free::first(app, subject, from_ms, to_ms).await.ok().flatten()
 }
 
 fn onward(visit: &PageRequest, subject: &BookableEventType, next: Option<Instant>) -> Html {

@@ -9,6 +9,7 @@ use http::header;
 use model::Instant;
 use scheduling::hours::Zone;
 use storage::scheduling::applications;
+use storage::scheduling::bookings::BookingRow;
 
 use crate::api::access::api_key::{client_ip, peer};
 use crate::api::book::booked::BookedEvent;
@@ -26,6 +27,7 @@ use crate::locale::dates::{self, Hours};
 const MAX_USER_AGENT: usize = 512;
 
 /// Who looks at the page, and how.
+#[derive(Clone)]
 pub struct PageRequest {
     pub choice: Choice,
     pub language: Language,
@@ -57,9 +59,16 @@ impl PageRequest {
 }
 
 impl PageRequest {
+    /// The same visitor with the clock that was chosen for a booking, unless the address names one.
+    pub fn with_clock_of(&self, row: &BookingRow) -> PageRequest {
+        let chosen = self.choice.hours.or(row.clock_hours.and_then(Hours::of_number));
+        let choice = Choice { hours: chosen, ..self.choice.clone() };
+        PageRequest { choice, hours: chosen.unwrap_or_default(), ..self.clone() }
+    }
+
     /// From when until when, as this visitor reads times.
-    pub fn span(&self, times: (Instant, Instant), zone: &Zone) -> String {
-        dates::span_by(times, zone, self.language, self.hours)
+    pub fn span(&self, start: Instant, end: Instant, zone: &Zone) -> String {
+        dates::span(start, end, zone, self.language, self.hours)
     }
 }
 

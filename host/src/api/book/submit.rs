@@ -1,14 +1,15 @@
 //! Books what a form asks for, once for each form, and says in the visitor's language what stands in the way.
 
 use axum::response::Response;
-use base::error::{Code, Result};
+use base::error::{Code, Detail, Result};
 use http::{StatusCode, header};
 use model::Instant;
 use model::scheduling::booking::NewBooking;
+use model::scheduling::event_type::{EventType, QuestionKind};
 use serde_json::Value;
 use storage::lane::Lane;
 
-use crate::api::book::details::{self, BookingFormView, FormFault};
+use crate::api::book::details::{self, BookingFormView, ControlFault, FormFault};
 use crate::api::book::form::{self, FormFields, Token};
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::subject::{BookableEventType, PageRequest};
@@ -20,8 +21,10 @@ use crate::api::request::fingerprint::of_parts;
 use crate::api::response::{error, reply};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::bookings::change::Viewer;
 use crate::bookings::create::{self, Booker};
 use crate::connections::request_context::RequestContext;
+use crate::locale::dates::Hours;
 
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;
@@ -52,21 +55,36 @@ pub async fn send(
         let page = month::page(app, visit, subject).await;
         return FormResult::Shows(Box::new(page.with_status(StatusCode::BAD_REQUEST)));
     };
-    let response = match (token, form::new_booking(subject, start, fields)) {
-        (Token::TooFast, _) => {
+    let (new, mistakes) = match form::new_booking(subject, start, fields) {
+        Ok(read) => read,
+        Err(e) => {
+            // It is logged on its way.
+            let refusal = error::public(e, &visit.request_id);
+            return FormResult::Shows(Box::new(HtmlPage::broken(visit.language).for_refusal(&refusal)));
+        }
+    };
+    let response = match token {
+        Token::TooFast => {
             let fault = at(None, texts(visit.language).sent_too_fast, StatusCode::TOO_MANY_REQUESTS);
             let fault = FormFault { keeps_token: true, retry_after_s: Some(2), ..fault };
-            return again(app, visit, subject, (start, fields), fault).await;
+            return again(app, visit, subject, start, fields, fault).await;
         }
-        (Token::Good(nonce), Ok(new)) => {
-            let new = NewBooking { invitee_locale: Some(visit.language.tag().to_owned()), ..new };
+        _ if !mistakes.is_empty() => {
+            let fault = of_mistakes(visit, &subject.bookable.body, &mistakes);
+            return again(app, visit, subject, start, fields, fault).await;
+        }
+        Token::Good(nonce) => {
+            let new = NewBooking {
+                invitee_locale: Some(visit.language.tag().to_owned()),
+                invitee_clock_hours: visit.choice.hours.map(Hours::number),
+                ..new
+            };
             let lane = Lane::requests().of(&subject.asker.tenant.application_id);
-            lane.scope(book(app, visit, subject, (fields, &nonce), new)).await
+            lane.scope(book(app, visit, subject, fields, &nonce, new)).await
         }
-        (_, Err(e)) => error::response(e, &visit.request_id),
-        (Token::TooOld | Token::Foreign, Ok(_)) => {
+        Token::TooOld | Token::Foreign => {
             let fault = at(None, texts(visit.language).form_expired, StatusCode::BAD_REQUEST);
-            return again(app, visit, subject, (start, fields), fault).await;
+            return again(app, visit, subject, start, fields, fault).await;
         }
     };
     let retry_after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok());
@@ -83,7 +101,7 @@ pub async fn send(
     }
     let mut fault = fault(visit, refusal["code"].as_str().unwrap_or_default(), refusal["param"].as_str());
     fault.retry_after_s = retry_after_s;
-    again(app, visit, subject, (start, fields), fault).await
+    again(app, visit, subject, start, fields, fault).await
 }
 
 /// The address of a booking's page, relative to `/book/`, for who comes from the form.
@@ -98,7 +116,8 @@ async fn book(
     app: &App,
     visit: &PageRequest,
     subject: &BookableEventType,
-    (fields, nonce): (&FormFields, &str),
+    fields: &FormFields,
+    nonce: &str,
     new: NewBooking,
 ) -> Response {
     let request_id = subject.asker.request_id.clone();
@@ -120,7 +139,7 @@ async fn book(
     // The work goes on when the browser hangs up.
     let (app, asker, id) = (app.clone(), subject.asker.clone(), request_id.clone());
     let work = Lane::current().spawn(async move {
-        let response = match make(&app, &asker, (&question, &new), &attempt).await {
+        let response = match make(&app, &asker, &question, &new, &attempt).await {
             Ok(answer) => reply::response(answer),
             Err(e) => error::response(e, &id),
         };
@@ -133,11 +152,13 @@ async fn book(
 async fn make(
     app: &App,
     asker: &RequestContext,
-    (question, new): (&VerdictRequest, &NewBooking),
+    question: &VerdictRequest,
+    new: &NewBooking,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     verdict::ask(app, question).await?;
-    create::create(app, (asker, false), (new, Booker::Page), &[], attempt).await
+    let viewer = Viewer { asker, sees_hosts: false, warnings: Vec::new() };
+    create::create(app, &viewer, new, Booker::Page, attempt).await
 }
 
 /// The form again with what was filled in, and other times where this one is taken.
@@ -145,10 +166,11 @@ async fn again(
     app: &App,
     visit: &PageRequest,
     subject: &BookableEventType,
-    (start, fields): (Instant, &FormFields),
+    start: Instant,
+    fields: &FormFields,
     fault: FormFault,
 ) -> FormResult {
-    let is_taken = fault.control.as_deref() == Some(form::START);
+    let is_taken = fault.faults.iter().any(|one| one.control.as_deref() == Some(form::START));
     let others = if is_taken { free::nearest(app, subject, start).await } else { Vec::new() };
     let sent = fields.first(form::TOKEN);
     // One that is still being worked on must be recognized when it is sent again.
@@ -159,7 +181,8 @@ async fn again(
 }
 
 fn at(control: Option<&str>, text: &'static str, status: StatusCode) -> FormFault {
-    FormFault { control: control.map(str::to_owned), text, status, retry_after_s: None, keeps_token: false }
+    let faults = vec![ControlFault { control: control.map(str::to_owned), text }];
+    FormFault { faults, status, retry_after_s: None, keeps_token: false }
 }
 
 /// What a refusal of the API says to a visitor.
@@ -187,25 +210,66 @@ pub fn fault(visit: &PageRequest, code: &str, param: Option<&str>) -> FormFault 
     if is(Code::IdempotencyInProgress) {
         return FormFault { keeps_token: true, ..at(None, texts.in_progress, StatusCode::CONFLICT) };
     }
-    if is(Code::AvailabilityUnknown) || is(Code::Overloaded) {
+    let passes = [Code::AvailabilityUnknown, Code::Overloaded, Code::DatabaseUnavailable, Code::StorageFull];
+    if passes.into_iter().any(is) {
         let fault = at(None, texts.availability_unknown, StatusCode::SERVICE_UNAVAILABLE);
         return FormFault { keeps_token: true, ..fault };
     }
     let Some(param) = param else {
         return FormFault { keeps_token: true, ..at(None, texts.failed, StatusCode::INTERNAL_SERVER_ERROR) };
     };
-    let is_missing = is(Code::MissingField);
+    let ControlFault { control, text } = mistake(visit, None, param, is(Code::MissingField));
+    at(control.as_deref(), text, StatusCode::BAD_REQUEST)
+}
+
+/// All mistakes of a form, each at its control, in the order of the form.
+fn of_mistakes(visit: &PageRequest, event_type: &EventType, mistakes: &[Detail]) -> FormFault {
+    let mut faults: Vec<ControlFault> = Vec::new();
+    for detail in mistakes {
+        let is_missing = detail.code == Code::MissingField;
+        let fault = mistake(visit, Some(event_type), &detail.field, is_missing);
+        if faults.iter().all(|other| other.control != fault.control) {
+            faults.push(fault);
+        }
+    }
+    let questions = event_type.questions.iter().map(form::field_of);
+    let before = [form::NAME, form::EMAIL, form::PLACE, form::PHONE].map(str::to_owned);
+    let order: Vec<String> = before.into_iter().chain(questions).collect();
+    faults.sort_by_key(|fault| {
+        order.iter().position(|id| Some(id) == fault.control.as_ref()).unwrap_or(order.len())
+    });
+    FormFault { faults, status: StatusCode::BAD_REQUEST, retry_after_s: None, keeps_token: false }
+}
+
+/// A mistake in a field of the API, at the control that it was typed into. Without the event type the kind of a question is not known.
+fn mistake(
+    visit: &PageRequest,
+    event_type: Option<&EventType>,
+    param: &str,
+    is_missing: bool,
+) -> ControlFault {
+    let texts = texts(visit.language);
     let (control, text) = match param {
         "inviteeEmail" => (form::EMAIL.to_owned(), texts.bad_email),
+        "inviteeName" if is_missing => (form::NAME.to_owned(), texts.enter_name),
         "inviteeName" => (form::NAME.to_owned(), texts.bad_value),
         "inviteePhone" => (form::PHONE.to_owned(), texts.bad_phone),
         "location" => (form::PLACE.to_owned(), texts.bad_value),
-        "start" => (form::START.to_owned(), texts.taken),
+        "start" | "durationMinutes" => (form::START.to_owned(), texts.taken),
         _ => match param.strip_prefix("answers.") {
-            Some(key) => (format!("q.{key}"), texts.bad_value),
+            Some(key) => {
+                let mut questions = event_type.iter().flat_map(|event_type| &event_type.questions);
+                let kind = questions.find(|question| question.key == key).map(|question| question.kind);
+                let text = match kind {
+                    _ if is_missing => texts.needed,
+                    Some(QuestionKind::Email) => texts.bad_email,
+                    Some(QuestionKind::Phone) => texts.bad_phone,
+                    _ => texts.bad_value,
+                };
+                (format!("q.{key}"), text)
+            }
             None => (form::NOTES.to_owned(), texts.bad_value),
         },
     };
-    let text = if is_missing { texts.needed } else { text };
-    at(Some(&control), text, StatusCode::BAD_REQUEST)
+    ControlFault { control: Some(control), text }
 }

@@ -16,7 +16,7 @@ pub struct CallbackTexts {
 /// The texts for a reason in a language.
 pub fn texts(reason: PageReason, language: Language) -> CallbackTexts {
     let [title, what_happened, what_to_do] = match language {
-        Language::English => english(reason),
+        Language::English | Language::AmericanEnglish => english(reason),
         Language::German => german(reason),
         Language::Spanish => spanish(reason),
         Language::French => french(reason),
@@ -24,7 +24,7 @@ pub fn texts(reason: PageReason, language: Language) -> CallbackTexts {
         Language::Arabic => arabic(reason),
     };
     let request_id = match language {
-        Language::English => "Request id",
+        Language::English | Language::AmericanEnglish => "Request id",
         Language::German => "Kennung der Anfrage",
         Language::Spanish => "Identificador de la solicitud",
         Language::French => "Identifiant de la requête",

@@ -295,7 +295,7 @@ pub async fn read(
     };
     let declared = declared(&parts.headers, &body, max)?;
     let mut held = bodies.take(sender, declared.unwrap_or(max.min(SMALL))).await?;
-    let Ok(bytes) = timeout(deadline, collect(body, (declared, max), &mut held)).await else {
+    let Ok(bytes) = timeout(deadline, collect(body, declared, max, &mut held)).await else {
         return Err(too_slow(deadline));
     };
     let bytes = bytes?;
@@ -335,7 +335,8 @@ fn too_large(max: usize) -> Error {
 
 async fn collect(
     mut body: Body,
-    (declared, max): (Option<usize>, usize),
+    declared: Option<usize>,
+    max: usize,
     held: &mut BodyPermit,
 ) -> Result<Bytes> {
     let pause = held.bodies.deadline;

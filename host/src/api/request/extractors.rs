@@ -1,4 +1,5 @@
-//! Extractors for handlers: who asks (`RequestContext`), which attempt at a write it is (`IdempotentAttempt`), and what the query string says.
+//! Extractors for handlers: who asks (`RequestContext`), which attempt at a write it is (`IdempotentAttempt`), both of a write
+//! (`WriteContext`), and what the query string says.
 
 use axum::extract::{FromRequestParts, Query};
 use base::error::{Code, Result, invalid, refuse};
@@ -13,9 +14,11 @@ use url::form_urlencoded;
 use crate::api::access::api_key::Caller;
 use crate::api::request::request_id::RequestId;
 use crate::api::response::error::ApiError;
+use crate::app::App;
 use crate::app::freshness::ReadTrace;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 
 /// The parameter by which a read has the provider asked first.
 const FRESH: &str = "fresh";
@@ -69,6 +72,16 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotentAttempt {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let found = parts.extensions.get::<IdempotentAttempt>().cloned();
         Ok(found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?)
+    }
+}
+
+impl FromRequestParts<App> for WriteContext {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
+        let request = RequestContext::from_request_parts(parts, app).await?;
+        let attempt = IdempotentAttempt::from_request_parts(parts, app).await?;
+        Ok(WriteContext { app: app.clone(), request, attempt })
     }
 }
 

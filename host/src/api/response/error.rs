@@ -27,6 +27,8 @@ fn is_retryable(code: Code) -> bool {
             | Code::ProviderTimeout
             | Code::AvailabilityUnknown
             | Code::Overloaded
+            | Code::DatabaseUnavailable
+            | Code::StorageFull
             | Code::RequestTimeout
             | Code::InternalError
     )
@@ -86,7 +88,9 @@ pub fn status(code: Code) -> StatusCode {
         InternalError => StatusCode::INTERNAL_SERVER_ERROR,
         NotImplemented => StatusCode::NOT_IMPLEMENTED,
         ProviderError | ConnectorError => StatusCode::BAD_GATEWAY,
-        ProviderUnavailable | AvailabilityUnknown | Overloaded => StatusCode::SERVICE_UNAVAILABLE,
+        ProviderUnavailable | AvailabilityUnknown | Overloaded | DatabaseUnavailable | StorageFull => {
+            StatusCode::SERVICE_UNAVAILABLE
+        }
         ProviderTimeout => StatusCode::GATEWAY_TIMEOUT,
     }
 }
@@ -152,8 +156,9 @@ pub fn envelope(refusal: &Refusal, request_id: &str) -> Value {
 pub fn public(error: Error, request_id: &str) -> Refusal {
     match error {
         Error::Refused(refusal) => {
-            if status(refusal.code).is_server_error() {
-                tracing::warn!(request_id, code = refusal.code.as_str(), message = %refusal.message, "request failed");
+            // An outage of the database has its own lines in the log, and not one for each request.
+            if status(refusal.code).is_server_error() && !refusal.code.is_outage() {
+                tracing::warn!(request_id, code = refusal.code.as_str(), error = %refusal.message, "request failed");
             }
             *refusal
         }

@@ -19,7 +19,7 @@ use crate::app::event_log::check_position;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::request_context::RequestContext;
 use crate::resources::collections::{self, Collection};
-use crate::sync::change_feed::{self, Feed, FeedPosition};
+use crate::sync::change_feed::{self, Feed, FeedPosition, FeedQuery};
 use crate::sync::scope::SyncScope;
 use crate::sync::{self, backfill, collection_set, lifecycle, refresh_if_stale, staleness};
 
@@ -50,21 +50,23 @@ pub fn reset_body(
 pub async fn start(
     app: &App,
     followed: &SyncedScope,
-    (start, warnings): (SyncStart, Vec<Value>),
+    start: &SyncStart,
+    warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let since = start.backfill_since.map(model::Instant::as_millis);
-    lifecycle::start(app, &followed.connection, &followed.scope, (since, &warnings), attempt).await
+    lifecycle::start(app, &followed.connection, &followed.scope, since, warnings, attempt).await
 }
 
 pub async fn reset(
     app: &App,
     followed: &SyncedScope,
-    (reset, warnings): (SyncReset, Vec<Value>),
+    reset: &SyncReset,
+    warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let is_hard = reset.mode == ResetMode::Hard;
-    lifecycle::reset(app, &followed.connection, &followed.scope, (is_hard, &warnings), attempt).await
+    lifecycle::reset(app, &followed.connection, &followed.scope, is_hard, warnings, attempt).await
 }
 
 pub async fn status(app: &App, followed: &SyncedScope) -> Result<StoredResponse> {
@@ -87,7 +89,8 @@ pub async fn changes(
     asker: &RequestContext,
     params: &Params,
     name: &str,
-    (connection, scope): (&Connection, &SyncScope),
+    connection: &Connection,
+    scope: &SyncScope,
 ) -> Result<StoredResponse> {
     let limit = change_feed::limit(params.get("limit"))?;
     let include = params.word("include", &["resource", "none"])?;
@@ -123,7 +126,8 @@ pub async fn changes(
         false if is_mail => Feed::Mail { connection_id: &connection.id },
         false => Feed::Collection { id: &scope.scope_id, kind: scope.kind },
     };
-    let page = change_feed::page(app, &asker.tenant, &state, feed, position, limit, with_resource).await?;
+    let query = FeedQuery { feed, limit, with_resource };
+    let page = change_feed::page(app, &asker.tenant, &state, query, position).await?;
     let cursor = binding.cursor(&app.keyring, &page.position);
     let rest = json!({
         "next_cursor": page.has_more.then_some(&cursor),
@@ -147,7 +151,7 @@ fn place_after(state: &SyncState, sequence: i64) -> Result<FeedPosition> {
 
 /// What is in a collection of this kind.
 async fn inside<C: Collection>(app: &App, asker: &RequestContext, id: &str) -> Result<SyncedScope> {
-    let (connection, collection) = collections::open(app, asker, (C::KIND, id), C::KIND.read_scope()).await?;
+    let (connection, collection) = collections::open(app, asker, C::KIND, id, C::KIND.read_scope()).await?;
     let scope = crate::sync::scope::scope(&collection)?;
     Ok(SyncedScope { connection, scope })
 }
@@ -160,8 +164,8 @@ pub async fn start_inside<C: Collection>(
     Path(id): Path<String>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    let start_body = start_body(&headers, body)?;
-    Ok(start(&app, &inside::<C>(&app, &asker, &id).await?, start_body, &attempt).await?)
+    let (body, warnings) = start_body(&headers, body)?;
+    Ok(start(&app, &inside::<C>(&app, &asker, &id).await?, &body, &warnings, &attempt).await?)
 }
 
 pub async fn changes_inside<C: Collection>(
@@ -170,11 +174,11 @@ pub async fn changes_inside<C: Collection>(
     params: Params,
     Path(id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
-    let opened = collections::open_to_read(&app, &asker, (C::KIND, &id)).await?;
+    let opened = collections::open_to_read(&app, &asker, C::KIND, &id).await?;
     let (connection, collection) = &*opened;
     let scope = crate::sync::scope::scope(collection)?;
     let name = C::KIND.contents().ops().pull.1;
-    Ok(changes(&app, &asker, &params, name, (connection, &scope)).await?)
+    Ok(changes(&app, &asker, &params, name, connection, &scope).await?)
 }
 
 pub async fn reset_inside<C: Collection>(
@@ -185,8 +189,8 @@ pub async fn reset_inside<C: Collection>(
     Path(id): Path<String>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    let reset_body = reset_body(&headers, body)?;
-    Ok(reset(&app, &inside::<C>(&app, &asker, &id).await?, reset_body, &attempt).await?)
+    let (body, warnings) = reset_body(&headers, body)?;
+    Ok(reset(&app, &inside::<C>(&app, &asker, &id).await?, &body, &warnings, &attempt).await?)
 }
 
 pub async fn status_inside<C: Collection>(

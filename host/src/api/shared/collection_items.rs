@@ -1,7 +1,7 @@
 //! What the handlers of contacts, groups and tasks share.
 
 use axum::extract::State;
-use base::error::{Code, Error, Result};
+use base::error::{Error, Result};
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
@@ -12,11 +12,13 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::resources::collection_items::{self, CollectionItem, ListPosition, WriteOptions};
 use crate::resources::contacts::find;
-use crate::resources::contacts::people::{book_of, book_with};
+use crate::resources::contacts::people::book_of;
+use crate::resources::open_item::ItemPath;
 
 /// How a write is to be done: the etag out of header or body, and how strict it is.
 // Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot keep, by either spelling.
@@ -30,7 +32,9 @@ pub fn manner(headers: &HeaderMap, params: &Params, body: &mut Map<String, Value
 pub async fn listed(
     app: &App,
     asker: &RequestContext,
-    (binding, cursor, limit, raw): (&Binding, Option<&str>, i64, bool),
+    params: &Params,
+    binding: &Binding,
+    limit: i64,
     read: impl Future<Output = Result<(Vec<String>, Option<ListPosition>)>>,
 ) -> Result<StoredResponse, ApiError> {
     let print = async {
@@ -40,7 +44,8 @@ pub async fn listed(
     };
     // Bound to the key's connections too: another key of the application may see more.
     let bound_to = asker.bound_to().unwrap_or_default();
-    let name = (!raw).then(|| format!("{}/{}", binding.page(cursor, limit), bound_to.join(",")));
+    let page = binding.page(params.get("cursor"), limit);
+    let name = (!params.with_provider_data()).then(|| format!("{page}/{}", bound_to.join(",")));
     let printed = app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?;
     Ok(reply::over_connections(printed, asker))
 }
@@ -48,14 +53,12 @@ pub async fn listed(
 /// A page of what is listed inside a resource that is read whole anyway: by number, in the order of `all`.
 pub fn parts_page<T: serde::Serialize>(
     app: &App,
-    asker: &RequestContext,
     params: &Params,
-    (name, parent_id): (&str, &str),
+    binding: &Binding,
     ids: &[&str],
     all: &[T],
 ) -> Result<StoredResponse> {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
-    let binding = Binding::new(&asker.tenant, name, &parent_id);
     let after: Option<(String, usize)> = binding.place(&app.keyring, params.get("cursor"))?;
     // Where the last one shown is gone, what followed it has taken its place.
     let start = after.map_or(0, |(id, at)| ids.iter().position(|i| *i == id).map_or(at, |at| at + 1));
@@ -71,17 +74,15 @@ pub fn parts_page<T: serde::Serialize>(
 
 /// Handlers of contacts and groups, whose paths do not name their book.
 pub async fn create_in_book<T: CollectionItem>(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let mut opened = book_of(&app, &asker, &mut body).await?;
+    let mut opened = book_of(&cx, &mut body).await?;
     opened.kind = T::KIND;
-    Ok(collection_items::create::<T>(&app, &asker, &opened, body, manner, &attempt).await?)
+    Ok(collection_items::create::<T>(&cx, &opened, body, manner).await?)
 }
 
 pub async fn get_in_book<T: CollectionItem>(
@@ -91,38 +92,29 @@ pub async fn get_in_book<T: CollectionItem>(
     Path(id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
     find::freshen_one(&app, &asker, T::KIND, &id).await?;
-    Ok(collection_items::get(&app, &asker, (T::KIND, &id), None, params.with_provider_data()).await?)
+    let path = ItemPath { kind: T::KIND, collection_id: None, id: &id };
+    Ok(collection_items::get(&app, &asker, path, params.with_provider_data()).await?)
 }
 
 pub async fn update_in_book<T: CollectionItem>(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = book_with(&app, &asker, T::KIND, &id).await?;
-    Ok(collection_items::update::<T>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
+    let path = ItemPath { kind: T::KIND, collection_id: None, id: &id };
+    Ok(collection_items::update::<T>(&cx, path, body, manner).await?)
 }
 
 pub async fn delete_in_book<T: CollectionItem>(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
-    let opened = match book_with(&app, &asker, T::KIND, &id).await {
-        // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
-            return Ok(StoredResponse::no_content());
-        }
-        opened => opened?,
-    };
-    Ok(collection_items::delete(&app, &asker, (&opened, T::KIND, &id), expected, &attempt).await?)
+    let path = ItemPath { kind: T::KIND, collection_id: None, id: &id };
+    Ok(collection_items::delete(&cx, path, expected).await?)
 }

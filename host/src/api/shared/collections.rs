@@ -11,8 +11,9 @@ use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::local_copy::collection_counts;
 use crate::resources::collections::{self, Collection};
 
@@ -36,13 +37,11 @@ pub async fn list<C: Collection>(
 }
 
 pub async fn create<C: Collection>(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    Ok(collections::create::<C>(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
+    Ok(collections::create::<C>(&cx, body, json::is_strict(&headers)).await?)
 }
 
 pub async fn get<C: Collection>(
@@ -51,29 +50,25 @@ pub async fn get<C: Collection>(
     params: Params,
     Path(id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
-    let item = collections::get(&app, &asker, (C::KIND, &id)).await?;
+    let item = collections::get(&app, &asker, C::KIND, &id).await?;
     let raw = params.with_provider_data();
     let text = collection_counts::printed(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
     Ok(StoredResponse::ok(text).etag(&item.etag))
 }
 
 pub async fn update<C: Collection>(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(collections::update::<C>(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+    Ok(collections::update::<C>(&cx, &id, body, expected, strict).await?)
 }
 
 pub async fn delete<C: Collection>(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
@@ -82,5 +77,5 @@ pub async fn delete<C: Collection>(
     let expected = etag::expected(&headers, Some(&mut body))?;
     // Only contact books ask for it.
     let force = params.flag("force")? || C::KIND != ResourceKind::ContactBook;
-    Ok(collections::delete(&app, &asker, (C::KIND, &id), (expected, force), &attempt).await?)
+    Ok(collections::delete(&cx, C::KIND, &id, expected, force).await?)
 }

@@ -83,13 +83,13 @@ pub async fn messages(
     app: &App,
     asker: &RequestContext,
     params: &Params,
-    (name, query): (&str, MailQuery),
+    name: &str,
+    query: &MailQuery,
 ) -> Result<StoredResponse, ApiError> {
     let limit = pagination::limit(params.get("limit"))?;
-    let binding = Binding::new(&asker.tenant, name, &query);
+    let binding = Binding::new(&asker.tenant, name, query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) =
-        crate::resources::mail::message_list::list(app, asker, &query, (after, limit)).await?;
+    let (texts, place) = crate::resources::mail::message_list::list(app, asker, query, after, limit).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
     Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), asker))
 }
@@ -105,7 +105,7 @@ pub async fn places(
     let connection_id = params.get("connection_id");
     let binding = Binding::new(&asker.tenant, kind.as_str(), &connection_id);
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
-    let mut items = folders::list(app, asker, kind, connection_id, (&after, limit + 1)).await?;
+    let mut items = folders::list(app, asker, kind, connection_id, &after, limit + 1).await?;
     let more = (items.len() as i64) > limit;
     items.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let raw = params.with_provider_data();

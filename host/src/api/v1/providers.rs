@@ -53,6 +53,13 @@ pub fn routes() -> Routes<App> {
         .returns::<NotificationsTaken>()
         .return_type("text/plain")
         .own_budget()
+        .post("/v1/providers/{provider}/notifications/{name}", ANY_KEY, Additive, notify_of_kind)
+        .summary("Where providers with several kinds of notifications post those of one kind")
+        .description("For providers, not for clients. As `POST /v1/providers/{provider}/notifications`, for the kind that the connector's manifest gives this name.")
+        .status(202)
+        .returns::<NotificationsTaken>()
+        .return_type("text/plain")
+        .own_budget()
 }
 
 async fn notify(
@@ -61,21 +68,40 @@ async fn notify(
     Path(provider): Path<String>,
     request: Request,
 ) -> Result<Response, ApiError> {
-    let connector = watch_reach::connector(&app, &provider);
-    let push = connector.as_ref().and_then(|connector| connector.manifest.push.as_ref());
-    let push = push.ok_or_else(|| not_found("provider that posts notifications"))?;
+    take(&app, &limiters, &provider, None, request).await
+}
+
+async fn notify_of_kind(
+    State(app): State<App>,
+    Extension(limiters): Extension<Arc<Limiters>>,
+    Path((provider, name)): Path<(String, String)>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    take(&app, &limiters, &provider, Some(&name), request).await
+}
+
+/// Takes the notifications of a request to the address with this name at its end; none: to the one without.
+async fn take(
+    app: &App,
+    limiters: &Limiters,
+    provider: &str,
+    name: Option<&str>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let push = watch_reach::push_named(app, provider, name);
+    let push = push.ok_or_else(|| not_found("provider that posts such notifications"))?;
     let ip = client_ip(peer(&request), request.headers(), &app.config.trusted_proxies);
-    let budgets = OfProvider { limiters: &limiters, provider: &provider, site: site(ip), now: app.now() };
+    let budgets = OfProvider { limiters, provider, site: site(ip), now: app.now() };
     let (parts, body) = request.into_parts();
-    if let Some(value) = notification::handshake(push, parts.uri.query().unwrap_or_default())? {
+    if let Some(value) = notification::handshake(&push, parts.uri.query().unwrap_or_default())? {
         budgets.take("handshakes")?;
         return Ok(echo(value));
     }
     let body = ROOM.read(body, ip, MAX_BODY, BODY_WITHIN).await?;
     let incoming = Incoming { headers: &parts.headers, body: body.bytes() };
-    let read = || notification::read(push, incoming);
+    let read = || notification::read(&push, incoming);
     let notifications = app.compute.run("", body.bytes().len(), read).await?;
-    let taking = receive::receive(&app, (&provider, push), (notifications, incoming), &budgets);
+    let taking = receive::receive(app, provider, &push, notifications, incoming, &budgets);
     match tokio::time::timeout(TAKEN_WITHIN, taking).await {
         Ok(taken) => Ok(answer(taken?)),
         Err(_) => {

@@ -5,22 +5,30 @@ use model::Instant;
 use model::email::EmailAddress;
 use model::scheduling::booking::{Booking, BookingStatus};
 use model::scheduling::event_type::EventType;
-use storage::connections as connection_table;
 use storage::jobs::Job;
 use storage::scheduling::bookings::{self, BookingRow};
 use storage::scheduling::event_types;
 use storage::scheduling::mail::{self, InvitationRow};
 
 use crate::app::App;
+use crate::bookings::host_decision::DecisionUrls;
 use crate::bookings::invitee_words::shown_name;
-use crate::bookings::notify::kind::{MailKey, MailRole};
+use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::sender::{self, Sender};
-use crate::bookings::{handle, manage_token, schedules, state};
+use crate::bookings::{handle, manage_token, schedules, state, titles};
 use crate::connections;
 use crate::locale::Language;
+use crate::locale::dates::Hours;
 
 /// Hosts of one booking that are told.
 const MAX_HOSTS: usize = 100;
+
+/// A host whom a message goes to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotifiedHost {
+    pub connection_id: String,
+    pub address: EmailAddress,
+}
 
 /// A booking with all that a message says of it.
 #[derive(Clone)]
@@ -34,7 +42,9 @@ pub struct MessageContext {
     pub is_closed: bool,
     pub sender: Sender,
     /// The hosts, if the message is for them.
-    pub hosts: Vec<EmailAddress>,
+    pub hosts: Vec<NotifiedHost>,
+    /// Links by which the one host whom the message is for decides.
+    pub decision: Option<DecisionUrls>,
     /// The invitation that those have whom the message is for.
     pub invitation: Option<InvitationRow>,
     /// Where the booking can be changed: for its invitee alone.
@@ -43,6 +53,8 @@ pub struct MessageContext {
     pub booking_url: String,
     /// That of the people whom the message is for.
     pub language: Language,
+    /// Their clock.
+    pub hours: Hours,
 }
 
 impl MessageContext {
@@ -73,28 +85,32 @@ impl MessageContext {
             MailRole::Hosts => hosts(app, &row, &booking, &event_type).await?,
             MailRole::Invitee | MailRole::Guests => Vec::new(),
         };
-        let language = match key.role {
-            MailRole::Hosts => Language::English,
+        let chosen = row.clock_hours.and_then(Hours::of_number);
+        let (language, hours) = match key.role {
+            MailRole::Hosts => (Language::English, Hours::TwentyFour),
             MailRole::Invitee | MailRole::Guests => {
-                Language::preferred(booking.invitee.locale.as_deref().unwrap_or_default())
+                let locale = booking.invitee.locale.as_deref().unwrap_or_default();
+                (Language::preferred(locale), chosen.unwrap_or_default())
             }
         };
         let invitation = mail::find(reader, &row.id, key.role.as_str()).await?;
         let address = app.config.public_address();
         let token = manage_token::token(&app.keyring, &row);
-        let lang = language.tag();
+        let look = look(language, chosen);
         let handle = handle::of(app, &row.tenant.application_id).await?;
         Ok(Some(MessageContext {
-            manage_url: format!("{address}/book/b/{token}?lang={lang}"),
-            booking_url: format!("{address}/book/{handle}/{}?lang={lang}", booking.slug),
+            manage_url: format!("{address}/book/b/{token}?{look}"),
+            booking_url: format!("{address}/book/{handle}/{}?{look}", booking.slug),
             row,
             booking,
             event_type,
             is_closed,
             sender,
             hosts,
+            decision: None,
             invitation,
             language,
+            hours,
         }))
     }
 
@@ -112,9 +128,20 @@ impl MessageContext {
         self.booking.status == BookingStatus::Pending
     }
 
-    /// What the booking is called.
-    pub fn title(&self) -> &str {
-        if self.booking.title.is_empty() { &self.event_type.title } else { &self.booking.title }
+    /// Whether the message asks hosts to confirm or decline the booking.
+    pub fn asks_hosts(&self, key: &MailKey) -> bool {
+        let is_request = matches!(key.kind, MailKind::Pending | MailKind::Rescheduled);
+        key.role == MailRole::Hosts && is_request && self.is_pending()
+    }
+
+    /// The booking's title as these people see it.
+    pub fn title(&self, role: MailRole) -> String {
+        match role {
+            MailRole::Hosts => titles::for_host(&self.booking, &self.event_type).to_owned(),
+            MailRole::Invitee | MailRole::Guests => {
+                titles::for_invitee(&self.booking, &self.event_type, self.language)
+            }
+        }
     }
 
     /// Whom the message goes to, without addresses that no message can have.
@@ -142,9 +169,15 @@ impl MessageContext {
                 }
                 guests
             }
-            MailRole::Hosts => self.hosts.clone(),
+            MailRole::Hosts => self.hosts.iter().map(|host| host.address.clone()).collect(),
         }
     }
+}
+
+/// The query of a link to a page in this language, with the clock that was chosen.
+fn look(language: Language, hours: Option<Hours>) -> String {
+    let lang = format!("lang={}", language.tag());
+    hours.map_or(lang.clone(), |hours| format!("{lang}&hc={}", hours.number()))
 }
 
 /// An address with a name that can be written into a header field.
@@ -158,11 +191,12 @@ async fn hosts(
     row: &BookingRow,
     booking: &Booking,
     event_type: &EventType,
-) -> Result<Vec<EmailAddress>> {
-    let mut hosts = Vec::new();
-    for id in booking.host_ids.iter().take(MAX_HOSTS) {
-        let found = connection_table::find(app.db.reader(), &row.tenant, id).await?;
-        hosts.extend(found.and_then(|connection| sender::address_of(&connection, event_type)));
-    }
-    Ok(hosts)
+) -> Result<Vec<NotifiedHost>> {
+    let ids: Vec<String> = booking.host_ids.iter().take(MAX_HOSTS).cloned().collect();
+    let found = connections::find_all(app, &row.tenant, &ids).await?;
+    let host = |id: String| {
+        let address = sender::address_of(found.get(&id)?, event_type)?;
+        Some(NotifiedHost { connection_id: id, address })
+    };
+    Ok(ids.into_iter().filter_map(host).collect())
 }

@@ -62,7 +62,7 @@ fn invite(facts: &MessageContext, now: i64) -> Invite {
         stamp: Instant::from_millis(now),
         start: booking.start,
         end: booking.end,
-        title: facts.title().to_owned(),
+        title: facts.title(MailRole::Invitee),
         organizer: organizer(facts),
         attendees: people.chain(guests).collect(),
         ..Invite::default()

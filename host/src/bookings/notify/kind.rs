@@ -4,6 +4,14 @@
 use std::fmt;
 
 use model::scheduling::booking::{Booking, BookingStatus};
+use storage::scheduling::bookings::BookingRow;
+
+/// A booking of which people are told, as it is after the change.
+#[derive(Clone, Copy)]
+pub struct NotifiedBooking<'a> {
+    pub row: &'a BookingRow,
+    pub body: &'a Booking,
+}
 
 /// What happened that a message tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

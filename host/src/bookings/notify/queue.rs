@@ -1,5 +1,7 @@
 //! Enqueues messages about a booking in the transaction that changes it.
 
+use std::collections::BTreeSet;
+
 use base::error::Result;
 use model::scheduling::booking::{Booking, BookingStatus};
 use model::scheduling::event_type::{BookingNotifications, EventType};
@@ -11,57 +13,60 @@ use storage::scheduling::{event_types, notices};
 use storage::wakes::JobClass;
 
 use crate::app::App;
-use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
+use crate::bookings::notify::kind::{MailKey, MailKind, MailRole, NotifiedBooking};
 use crate::bookings::notify::reminder;
 
 /// The kind of the jobs that put messages about bookings into the outbox. For the key see `kind`.
 pub const MAIL_JOB: &str = "booking_mail";
 
-/// Enqueues the messages about a change that was just written, and the reminders of a booking that has a new time. `body` is the booking
-/// after the change; `event_type` is none where it was deleted. Jobs come after the log (`LockRank`), so this does too.
+/// Enqueues the messages about a change of bookings of one event type that was just written, and the reminders of those that have a new time.
+/// `event_type` is none where it was deleted. Jobs come after the log (`LockRank`), so this does too.
 pub async fn enqueue(
     tx: &mut Tx,
-    (row, body): (&BookingRow, &Booking),
+    told: &[NotifiedBooking<'_>],
     event_type: Option<&EventType>,
     kind: MailKind,
     now: i64,
 ) -> Result<()> {
-    let settings = settings(tx, row, event_type).await?;
-    for role in roles(kind, body, &settings) {
-        enqueue_one(tx, row, key(row, body, (kind, role)), now).await?;
+    let Some(first) = told.first() else { return Ok(()) };
+    let settings = settings(tx, first.row, event_type).await?;
+    let mut keys = Vec::new();
+    for NotifiedBooking { row, body } in told {
+        keys.extend(roles(kind, body, &settings).into_iter().map(|role| key(row, body, kind, role)));
     }
+    enqueue_all(tx, first.row, &keys, now).await?;
     let has_new_time = matches!(kind, MailKind::Confirmed | MailKind::Rescheduled);
-    if has_new_time && body.status == BookingStatus::Confirmed {
-        reminder::enqueue(tx, (row, body), &settings, now).await?;
-    }
-    Ok(())
+    let reminded = told.iter().filter(|of| has_new_time && of.body.status == BookingStatus::Confirmed);
+    let reminded: Vec<NotifiedBooking<'_>> = reminded.copied().collect();
+    reminder::enqueue(tx, &reminded, &settings, now).await
 }
 
-/// Enqueues the messages that tell of the link to a booking's conference, which the booking has by now, to those who were told without it that
-/// it takes place. A message about that which is not written yet has the link in it: it is written from what is known then. The caller has
-/// the booking's row locked.
+/// Enqueues the messages that tell of the link to the conference of bookings of one event type, which they have by now, to those who were told
+/// without it that they take place. A message about that which is not written yet has the link in it: it is written from what is known then.
+/// The caller has the bookings' rows locked.
 pub async fn enqueue_link(
     tx: &mut Tx,
-    (row, body): (&BookingRow, &Booking),
+    told: &[NotifiedBooking<'_>],
     event_type: Option<&EventType>,
     now: i64,
 ) -> Result<()> {
     // Who waits for the host gets a message with the link when the host has confirmed.
-    if row.status != "confirmed" {
-        return Ok(());
-    }
-    let settings = settings(tx, row, event_type).await?;
-    for role in roles(MailKind::Conference, body, &settings) {
-        let mut is_untold = false;
-        for kind in [MailKind::Confirmed, MailKind::Rescheduled] {
-            let job_id = format!("{MAIL_JOB}:{}", key(row, body, (kind, role)));
-            is_untold = is_untold || notices::is_untold(tx, &job_id).await?;
-        }
-        if !is_untold {
-            enqueue_one(tx, row, key(row, body, (MailKind::Conference, role)), now).await?;
+    let told: Vec<&NotifiedBooking<'_>> = told.iter().filter(|of| of.row.status == "confirmed").collect();
+    let Some(first) = told.first() else { return Ok(()) };
+    let settings = settings(tx, first.row, event_type).await?;
+    let (mut earlier, mut all) = (Vec::new(), Vec::new());
+    for NotifiedBooking { row, body } in told.iter().copied() {
+        for role in roles(MailKind::Conference, body, &settings) {
+            let ids = [MailKind::Confirmed, MailKind::Rescheduled]
+                .map(|kind| format!("{MAIL_JOB}:{}", key(row, body, kind, role)));
+            earlier.extend(ids.clone());
+            all.push((key(row, body, MailKind::Conference, role), ids));
         }
     }
-    Ok(())
+    let untold: BTreeSet<String> = notices::untold(tx, &earlier).await?.into_iter().collect();
+    all.retain(|(_, ids)| !ids.iter().any(|id| untold.contains(id)));
+    let keys: Vec<String> = all.into_iter().map(|(key, _)| key).collect();
+    enqueue_all(tx, first.row, &keys, now).await
 }
 
 async fn settings(
@@ -75,17 +80,17 @@ async fn settings(
     }
 }
 
-fn key(row: &BookingRow, body: &Booking, (kind, role): (MailKind, MailRole)) -> MailKey {
-    MailKey { booking_id: row.id.clone(), kind, sequence: body.sequence, role }
+fn key(row: &BookingRow, body: &Booking, kind: MailKind, role: MailRole) -> String {
+    MailKey { booking_id: row.id.clone(), kind, sequence: body.sequence, role }.to_string()
 }
 
-async fn enqueue_one(tx: &mut Tx, row: &BookingRow, key: MailKey, now: i64) -> Result<()> {
+/// Enqueues the messages with these keys, about bookings of the tenant of this one.
+async fn enqueue_all(tx: &mut Tx, row: &BookingRow, keys: &[String], now: i64) -> Result<()> {
     // The time of the change: for so long a message waits for the calendar at most.
     let args = json!({ "at": now }).to_string();
-    let key = key.to_string();
-    let job = NewJob {
+    let jobs = keys.iter().map(|key| NewJob {
         kind: MAIL_JOB,
-        key: &key,
+        key,
         class: JobClass::Send,
         tenant: &row.tenant,
         // Which account sends is known when it is sent.
@@ -93,8 +98,9 @@ async fn enqueue_one(tx: &mut Tx, row: &BookingRow, key: MailKey, now: i64) -> R
         target: "",
         due_at: Some(now),
         args: Some(&args),
-    };
-    Ok(notices::enqueue(tx, &job, now).await?)
+    });
+    let new: Vec<NewJob<'_>> = jobs.collect();
+    Ok(notices::enqueue(tx, &new, now).await?)
 }
 
 /// Ends a job whose message is not to be sent.

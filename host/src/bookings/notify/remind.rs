@@ -10,7 +10,7 @@ use storage::scheduling::{event_types, meeting_events, notices};
 
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
-use crate::bookings::notify::kind::MailKind;
+use crate::bookings::notify::kind::{MailKind, NotifiedBooking};
 use crate::bookings::notify::queue;
 use crate::bookings::notify::reminder::{Channels, due_at, read_key};
 use crate::bookings::{state, view};
@@ -50,14 +50,15 @@ async fn remind(tx: &mut Tx, app: &App, job: &Job) -> Result<ReminderResult> {
             let channels: Channels =
                 job.args.as_deref().map(serde_json::from_str).transpose()?.unwrap_or_default();
             if channels.webhook {
-                tell(tx, app, (&row, &body)).await?;
+                tell(tx, app, &row, &body).await?;
             }
             if channels.email {
                 let found = event_types::find(&mut *tx, &row.tenant, &row.event_type_id).await?;
                 let event_type: Option<EventType> =
                     found.map(|found| serde_json::from_str(&found.body)).transpose()?;
                 let kind = MailKind::Reminder(minutes);
-                queue::enqueue(tx, (&row, &body), event_type.as_ref(), kind, now).await?;
+                let told = NotifiedBooking { row: &row, body: &body };
+                queue::enqueue(tx, &[told], event_type.as_ref(), kind, now).await?;
             }
         }
     }
@@ -83,7 +84,7 @@ async fn look(tx: &mut Tx, job: &Job, now: i64) -> Result<ReminderState> {
 }
 
 /// `booking.reminder` in the log.
-async fn tell(tx: &mut Tx, app: &App, (row, body): (&BookingRow, &Booking)) -> Result<()> {
+async fn tell(tx: &mut Tx, app: &App, row: &BookingRow, body: &Booking) -> Result<()> {
     let events = meeting_events::of_meeting(&mut *tx, &row.meeting_id).await?;
     let note = NewLogEntry {
         connection_id: body.organizer_connection_id.clone(),

@@ -2,7 +2,6 @@
 //! to do.
 
 use base::error::Result;
-use model::scheduling::booking::Booking;
 use model::scheduling::event_type::{BookingNotifications, ReminderChannel};
 use serde::{Deserialize, Serialize};
 use storage::Tx;
@@ -11,6 +10,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::notices;
 use storage::wakes::JobClass;
 
+use crate::bookings::notify::kind::NotifiedBooking;
 use crate::bookings::rules::MINUTE_MS;
 
 /// The kind of the jobs that remind. The key is the booking, its sequence and the minutes before its start, with colons between them.
@@ -25,42 +25,41 @@ pub struct Channels {
     pub webhook: bool,
 }
 
-/// Has people reminded of a booking that is confirmed. What was to come before `now` is left out.
+/// Has people reminded of confirmed bookings of one event type. What was to come before `now` is left out.
 pub async fn enqueue(
     tx: &mut Tx,
-    (row, body): (&BookingRow, &Booking),
+    told: &[NotifiedBooking<'_>],
     settings: &BookingNotifications,
     now: i64,
 ) -> Result<()> {
     let mut minutes: Vec<i64> = settings.reminders.iter().map(|reminder| reminder.minutes_before).collect();
     minutes.sort_unstable();
     minutes.dedup();
+    let mut due = Vec::new();
     for minutes in minutes {
-        let due_at = due_at(row, minutes);
-        if due_at <= now {
-            continue;
-        }
         let has = |channel: ReminderChannel| {
             settings.reminders.iter().any(|r| r.minutes_before == minutes && r.channel == channel)
         };
         let channels =
             Channels { email: has(ReminderChannel::Email), webhook: has(ReminderChannel::Webhook) };
         let args = serde_json::to_string(&channels)?;
-        let key = format!("{}:{}:{minutes}", row.id, body.sequence);
-        let job = NewJob {
-            kind: REMIND_JOB,
-            key: &key,
-            // Somebody waits for the time.
-            class: JobClass::Send,
-            tenant: &row.tenant,
-            connection_id: None,
-            target: "",
-            due_at: Some(due_at),
-            args: Some(&args),
-        };
-        notices::enqueue(tx, &job, now).await?;
+        for NotifiedBooking { row, body } in told.iter().filter(|of| due_at(of.row, minutes) > now) {
+            due.push((*row, minutes, format!("{}:{}:{minutes}", row.id, body.sequence), args.clone()));
+        }
     }
-    Ok(())
+    let jobs = due.iter().map(|(row, minutes, key, args)| NewJob {
+        kind: REMIND_JOB,
+        key,
+        // Somebody waits for the time.
+        class: JobClass::Send,
+        tenant: &row.tenant,
+        connection_id: None,
+        target: "",
+        due_at: Some(due_at(row, *minutes)),
+        args: Some(args),
+    });
+    let new: Vec<NewJob<'_>> = jobs.collect();
+    Ok(notices::enqueue(tx, &new, now).await?)
 }
 
 /// When a reminder is due, in milliseconds since 1970.

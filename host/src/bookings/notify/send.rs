@@ -3,31 +3,23 @@
 
 use base::error::Result;
 use base::ids::Kind;
-use model::email::EmailHeader;
 use model::wire::calendar::CalendarFeatures;
 use runtime::Surface;
 use serde_json::json;
 use storage::jobs::{self, Job};
 use storage::locked::ConnectionLock;
-use storage::scheduling::mail::{self, InvitationRow};
-use storage::scheduling::{bookings, meeting_events, meetings, notices};
+use storage::scheduling::{bookings, mail, meeting_events, meetings, notices};
 use storage::{Tx, connections as connection_table, outbox};
 
 use crate::app::App;
-use crate::app::event_log::Origin;
 use crate::bookings::conference;
 use crate::bookings::notify::context::MessageContext;
-use crate::bookings::notify::invitation;
+use crate::bookings::notify::draft::{self, Calendar, Draft, InvitationNote};
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
-use crate::bookings::notify::message_text::{self, MessageText};
 use crate::bookings::notify::queue::changed_at;
-use crate::bookings::notify::superseded::{name_of, overtaken};
 use crate::connections;
 use crate::connections::request_context::RequestContext;
-use crate::resources::mail::compose::message_id;
-use crate::sending::cancel;
-use crate::sending::message::OutgoingMessage;
-use crate::sending::submit::{self, PreparedSubmission, Submission};
+use crate::sending::{cancel, submit};
 
 /// For so long after a change its message waits until the event is in the organizer's calendar, which can give the booking another UID
 /// and a link to its conference, ms. A link that comes later has a message of its own (`MailKind::Conference`).
@@ -57,14 +49,6 @@ pub enum MailJobResult {
     Committed,
 }
 
-/// What goes along in a message, for calendars.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Calendar {
-    Nothing,
-    Request,
-    Cancel,
-}
-
 /// What is to be done next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MailStep {
@@ -73,32 +57,6 @@ enum MailStep {
     /// The invitation of an organizer whose place another one took is taken back first.
     TakeBack,
     Send(Calendar),
-}
-
-/// What becomes of the note of the invitation.
-#[derive(Clone)]
-enum InvitationNote {
-    AsItIs,
-    Sent(InvitationRow),
-    TakenBack,
-}
-
-/// A message that is to be put into the outbox.
-#[derive(Clone)]
-struct Draft {
-    ready: PreparedSubmission,
-    connection_id: String,
-    message_id: String,
-    /// The Message-IDs of what it overtakes.
-    overtakes: Vec<String>,
-    booking_id: String,
-    /// What the message was written from: anything else, and it is written anew.
-    version: i64,
-    role: MailRole,
-    before: Option<InvitationRow>,
-    kept: InvitationNote,
-    /// The job is done with it.
-    is_last: bool,
 }
 
 /// Sends the message of a job.
@@ -111,11 +69,11 @@ pub async fn run(app: &App, job: &Job) -> Result<MailJobResult> {
         let draft = match step(app, job, &key, &facts).await? {
             MailStep::Nothing => return Ok(MailJobResult::Nothing),
             MailStep::Wait(until) => return Ok(MailJobResult::Later(until)),
-            MailStep::TakeBack => replacement(app, &key, &facts.from_who_invited(app).await?).await?,
+            MailStep::TakeBack => draft::replacement(app, &key, &facts.from_who_invited(app).await?).await?,
             MailStep::Send(Calendar::Cancel) => {
-                message(app, &key, &facts.from_who_invited(app).await?, Calendar::Cancel).await?
+                draft::message(app, &key, &facts.from_who_invited(app).await?, Calendar::Cancel).await?
             }
-            MailStep::Send(calendar) => message(app, &key, &facts, calendar).await?,
+            MailStep::Send(calendar) => draft::message(app, &key, &facts, calendar).await?,
         };
         let is_last = draft.is_last;
         let (held, job) = (app.clone(), job.clone());
@@ -225,115 +183,18 @@ async fn invites_itself(app: &App, facts: &MessageContext) -> Result<bool> {
     connections::usable(&connection)?;
     let request_id = app.new_id(Kind::Request);
     let asker = RequestContext::for_service(&facts.row.tenant, &connection.id, request_id);
-    let asked = (Surface::Calendar, "capabilities");
+    let (surface, args) = (Surface::Calendar, json!({}));
     let has: CalendarFeatures =
-        crate::connections::provider_call::fetch(app, &connection, &asker, asked, &json!({})).await?;
+        crate::connections::provider_call::fetch(app, &connection, &asker, surface, "capabilities", &args)
+            .await?;
     Ok(has.scheduling)
 }
 
-/// The message that takes the invitation of another organizer back.
-async fn replacement(app: &App, key: &MailKey, facts: &MessageContext) -> Result<Draft> {
-    let sent = facts.invitation.as_ref();
-    let cancelled = sent.map(|sent| itip::cancel(&invitation::cancellation(facts, sent, app.now())));
-    let name = format!("booking/{}/replaced/{}/{}", key.booking_id, key.sequence, key.role.as_str());
-    let calendar = cancelled.map(|text| ("CANCEL", text));
-    let draft = draft(app, (key, facts), &name, (message_text::of_replacement(facts), calendar)).await?;
-    Ok(Draft { kept: InvitationNote::TakenBack, is_last: false, ..draft })
-}
-
-/// The message that tells of the change.
-async fn message(app: &App, key: &MailKey, facts: &MessageContext, calendar: Calendar) -> Result<Draft> {
-    let now = app.now();
-    let letter = message_text::of_change(facts, key, calendar == Calendar::Request);
-    let name = name_of(&key.booking_id, key.kind, key.sequence, key.role);
-    let (text, kept) = match (calendar, &facts.invitation) {
-        (Calendar::Request, _) => {
-            let invite = invitation::request(facts, key.role, now);
-            let sent = invitation::sent(facts, key.role, now);
-            (Some(("REQUEST", itip::request(&invite))), InvitationNote::Sent(sent))
-        }
-        (Calendar::Cancel, Some(sent)) => {
-            let invite = invitation::cancellation(facts, sent, now);
-            (Some(("CANCEL", itip::cancel(&invite))), InvitationNote::TakenBack)
-        }
-        (Calendar::Cancel | Calendar::Nothing, _) => (None, InvitationNote::AsItIs),
-    };
-    let draft = draft(app, (key, facts), &name, (letter, text)).await?;
-    Ok(Draft { kept, ..draft })
-}
-
-/// Builds the message with this name, from which its Message-ID is made: of the same change, whenever it is repeated, the same.
-async fn draft(
-    app: &App,
-    (key, facts): (&MailKey, &MessageContext),
-    name: &str,
-    (letter, calendar): (MessageText, Option<(&'static str, String)>),
-) -> Result<Draft> {
-    let from = &facts.sender.from;
-    let message_id = message_id(name, Some(&from.email));
-    let mut outgoing = ::mail::build::Outgoing {
-        message_id: message_id.clone(),
-        date: app.clock.now(),
-        from: vec![from.clone()],
-        to: facts.recipients(key.role),
-        subject: Some(letter.subject),
-        text: Some(letter.text),
-        html: Some(letter.html),
-        // So that nobody's absence notice answers it (RFC 3834).
-        headers: vec![EmailHeader { name: "Auto-Submitted".to_owned(), value: "auto-generated".to_owned() }],
-        ..::mail::build::Outgoing::default()
-    };
-    if key.role == MailRole::Hosts {
-        // A host answers whoever booked.
-        outgoing.reply_to = facts.recipients(MailRole::Invitee);
-    }
-    if let Some((method, text)) = calendar {
-        // Programs that show no invitation have it as a file.
-        outgoing.attachments.push(::mail::build::OutgoingFile {
-            filename: Some("invite.ics".to_owned()),
-            content_type: Some("application/ics".to_owned()),
-            content: text.clone().into_bytes(),
-            ..::mail::build::OutgoingFile::default()
-        });
-        outgoing.calendar = Some(::mail::build::CalendarPart { method, text });
-    }
-    let built = ::mail::build::build(&outgoing);
-    let built =
-        built.map_err(|e| anyhow::anyhow!("a message about a booking: {}: {}", e.field, e.message))?;
-    let composed = OutgoingMessage { outgoing, built, original: None };
-    let submission = Submission { save_to_sent: true, ..Submission::default() };
-    let connection = &facts.sender.connection;
-    let ready = submit::prepare(app, connection, composed, (submission, Origin::System)).await?;
-    let earlier = overtaken(key, &facts.event_type.notifications.reminders);
-    Ok(Draft {
-        ready,
-        connection_id: connection.id.clone(),
-        overtakes: earlier.iter().map(|name| self::message_id(name, Some(&from.email))).collect(),
-        message_id,
-        booking_id: facts.row.id.clone(),
-        version: facts.row.version,
-        role: key.role,
-        before: facts.invitation.clone(),
-        kept: InvitationNote::AsItIs,
-        is_last: true,
-    })
-}
-
-/// Puts a message into the outbox. False, and nothing is written: the account was disconnected, or what the message says is not so
-/// any more. What it overtakes and nobody has is taken back, so that it does not come after this.
+/// Puts messages into the outbox. False, and nothing is written: the account was disconnected, or what the messages say is not so
+/// any more. What they overtake and nobody has is taken back, so that it does not come after them.
 async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> {
-    let Draft {
-        ready,
-        connection_id,
-        message_id,
-        overtakes,
-        booking_id,
-        version,
-        role,
-        before,
-        kept,
-        is_last,
-    } = draft;
+    let Draft { messages, connection_id, overtakes, booking_id, version, role, before, kept, is_last } =
+        draft;
     // The connection first, then the booking: the order of `storage::scheduling`.
     let Some(lock) = ConnectionLock::take(tx, &job.tenant, &connection_id).await? else { return Ok(false) };
     let found = bookings::lock(tx, &job.tenant, &booking_id).await?;
@@ -343,16 +204,20 @@ async fn write(tx: &mut Tx, app: &App, job: &Job, draft: Draft) -> Result<bool> 
     if mail::find(&mut *tx, &booking_id, role.as_str()).await? != before {
         return Ok(false);
     }
-    for id in &overtakes {
-        let earlier = outbox::by_message_id(&mut *tx, &connection_id, id).await?;
-        if let Some(earlier) = earlier.filter(|row| row.next_attempt_at.is_some()) {
-            cancel::withdraw(tx, app, (&lock, ready.place()), &earlier.id).await?;
+    if let Some(first) = messages.first() {
+        for id in &overtakes {
+            let earlier = outbox::by_message_id(&mut *tx, &connection_id, id).await?;
+            if let Some(earlier) = earlier.filter(|row| row.next_attempt_at.is_some()) {
+                cancel::withdraw(tx, app, &lock, first.ready.place(), &earlier.id).await?;
+            }
         }
     }
-    // The change was told before, under another job.
-    let is_there = outbox::by_message_id(&mut *tx, &connection_id, &message_id).await?.is_some();
-    if !is_there {
-        submit::submit_in(tx, app, &lock, ready).await?;
+    for message in messages {
+        // The change was told before, under another job.
+        let is_there = outbox::by_message_id(&mut *tx, &connection_id, &message.message_id).await?.is_some();
+        if !is_there {
+            submit::submit_in(tx, app, &lock, message.ready).await?;
+        }
     }
     match kept {
         InvitationNote::AsItIs => {}

@@ -75,7 +75,7 @@ pub fn address_of(connection: &Connection, event_type: &EventType) -> Option<Ema
     let email = connection.email.as_ref().or(connection.addresses.first())?;
     ::mail::check::email(email).ok()?;
     let host = event_type.hosts.iter().find(|host| host.connection_id == connection.id);
-    let shown = host.and_then(|host| host.display_name.clone());
+    let shown = host.and_then(|host| host.display_name.clone()).filter(|name| !name.trim().is_empty());
     let name = shown.or_else(|| connection.display_name.clone());
     Some(::mail::foreign::address(&EmailAddress { name, email: email.clone() }))
 }

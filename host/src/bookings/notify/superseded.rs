@@ -12,6 +12,20 @@ pub fn name_of(booking_id: &str, kind: MailKind, sequence: i64, role: MailRole) 
     format!("booking/{booking_id}/{kind}/{sequence}/{}", role.as_str())
 }
 
+/// The name of a host's own message, where each host has one. `name` is that of the change.
+pub fn name_of_host(name: &str, connection_id: &str) -> String {
+    format!("{name}/{connection_id}")
+}
+
+/// The names of hosts' own messages among those with these names: of those that ask hosts to decide.
+pub fn overtaken_of_hosts<'h>(names: &[String], hosts: impl Iterator<Item = &'h str>) -> Vec<String> {
+    let asks = |name: &&String| name.contains("/pending/") || name.contains("/rescheduled/");
+    let asking: Vec<&String> = names.iter().filter(asks).collect();
+    hosts
+        .flat_map(|host| asking.iter().map(move |name| name_of_host(name, host)).collect::<Vec<_>>())
+        .collect()
+}
+
 /// The names of what was said to the same people before and is not so any more: as long as nobody has it, it must not come after this.
 /// A move overtakes what was said of the times before it, a confirmation besides that its time waits for one, and an end everything.
 pub fn overtaken(key: &MailKey, reminders: &[BookingReminder]) -> Vec<String> {
@@ -68,6 +82,23 @@ mod tests {
         assert!(moved.contains(&"booking/bk_1/reminder-60/8/guests".to_owned()), "{moved:?}");
         assert!(!moved.iter().any(|name| name.contains("/9/")), "{moved:?}");
         assert_eq!(moved.len(), 12, "it looks two moves back: {moved:?}");
+    }
+
+    #[test]
+    fn a_hosts_own_message_is_overtaken_with_the_change() {
+        let hosts = ["conn_1", "conn_2"].into_iter();
+        let all = overtaken(&key(MailKind::Confirmed, 0), &[]);
+        assert_eq!(
+            overtaken_of_hosts(&all, hosts),
+            [
+                "booking/bk_1/pending/0/guests/conn_1",
+                "booking/bk_1/rescheduled/0/guests/conn_1",
+                "booking/bk_1/pending/0/guests/conn_2",
+                "booking/bk_1/rescheduled/0/guests/conn_2"
+            ]
+        );
+        let reminders = ["booking/bk_1/reminder-60/0/hosts".to_owned()];
+        assert!(overtaken_of_hosts(&reminders, ["conn_1"].into_iter()).is_empty());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod handle;
 mod inputs;
+mod manifests;
 mod provider;
 mod provider_set;
 mod redirect_uri;

@@ -1,13 +1,15 @@
 //! `switchboard apps provider set`: registers an OAuth client, or changes one.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use base::clock::{Clock, Entropy};
 use base::ids::{self, Kind};
 use base::keyring::Keyring;
 use base::tenant::Tenant;
 use clap::{Args, ValueEnum};
+use runtime::{LIMITS_SETTING, OriginOverrides};
 use serde_json::{Map, Value, json};
 use storage::Db;
 use storage::oauth_clients::{self, OAuthClient};
@@ -15,7 +17,8 @@ use zeroize::Zeroizing;
 
 use crate::app;
 use crate::app::config::Config;
-use crate::cli::apps::inputs::{self, Setting};
+use crate::cli::apps::inputs::{self, OriginReplacement, Setting};
+use crate::cli::apps::manifests;
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::answer;
 use crate::cli::settings::StoreOptions;
@@ -41,7 +44,9 @@ enum ClientAuth {
 Examples:
   switchboard apps provider set app_01JQ8Z6V9C4T7R2M5N8P3K1W0X google --client-id 1234.apps.example --secret-file secret.txt
   switchboard apps provider set app_01JQ8Z6V9C4T7R2M5N8P3K1W0X jmap --client-id mine --public \\
-    --issuer https://id.example.org --setting serverUrl=https://jmap.example.org/")]
+    --issuer https://id.example.org --setting serverUrl=https://jmap.example.org/
+  switchboard apps provider set app_01JQ8Z6V9C4T7R2M5N8P3K1W0X microsoft \\
+    --origin https://graph.microsoft.com=https://graph.microsoft.us")]
 pub struct Set {
     /// The application's id, as `apps list` shows it
     #[arg(value_name = "APP")]
@@ -82,6 +87,9 @@ pub struct Set {
     /// Where the user's identity is read, in place of the connector's
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     userinfo_url: Option<String>,
+    /// Server to call in place of one of the provider's hosts, both https://host[:port] (repeatable); without a server it is removed
+    #[arg(long = "origin", value_name = "ORIGIN=SERVER", value_parser = inputs::origin)]
+    origins: Vec<OriginReplacement>,
     /// Where the provider sends users back [default: the public URL and /v1/auth/connectors/PROVIDER/callback]
     #[arg(long, value_name = "URL", value_parser = inputs::url)]
     callback_url: Option<String>,
@@ -97,6 +105,9 @@ pub struct Set {
     /// URL under which browsers reach the service, as `serve` has it, for the callback URL that is printed
     #[arg(long, env = "SWITCHBOARD_PUBLIC_URL", value_name = "URL")]
     public_url: Option<String>,
+    /// Directory of bundled connectors, whose manifests --origin and some settings need [default: target/connectors/bundle]
+    #[arg(long, env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
+    connectors: Option<PathBuf>,
     /// Print JSON: id, version, callbackUrl, …
     #[arg(long)]
     json: bool,
@@ -107,7 +118,9 @@ pub struct Set {
 impl Set {
     pub(crate) async fn run(self) -> Result<()> {
         let secret = self.secret()?;
-        let config = self.place.clone().resolve()?;
+        let mut config = self.place.clone().resolve()?;
+        config.connectors_dir = self.connectors.clone().or(config.connectors_dir);
+        self.check(&config)?;
         let db = store::open(&config).await?;
         let keyring = app::open_keyring(&config.data_dir, &Entropy::system())?;
         let stored = self.store(&db, &keyring, secret).await;
@@ -124,6 +137,34 @@ impl Set {
              Enter the callback URL at the provider as the address that users return to, for a client of the type web.",
             client.id, client.version
         ))
+    }
+
+    /// Compares origins, and values that only settings of the operator take, with the connector's manifest.
+    fn check(&self, config: &Config) -> Result<()> {
+        let needs_manifest = self.origins.iter().any(|origin| origin.server.is_some())
+            || self.settings.iter().any(|setting| setting.is_operators || setting.figures().is_some());
+        if !needs_manifest {
+            return Ok(());
+        }
+        let manifest = manifests::find(config, &self.provider)?;
+        for given in self.settings.iter().filter(|setting| setting.is_operators) {
+            let is_known = manifest.settings.iter().any(|s| s.operator && s.name == given.name);
+            ensure!(
+                is_known,
+                "--setting: the value of {} must be an https:// address, a JSON object, or a word of letters, digits and . _ ~ -",
+                given.name
+            );
+        }
+        if let Some(figures) = self.settings.iter().find_map(Setting::figures)
+            && !manifest.limits.is_empty()
+        {
+            let fit = manifest.limits.with_figures(figures);
+            fit.map_err(|e| anyhow!("--setting: {LIMITS_SETTING}: {e:#}"))?;
+        }
+        let origins = self.origins.iter();
+        let origins = origins.filter_map(|origin| Some((origin.replaced.clone(), origin.server.clone()?)));
+        let origins = OriginOverrides::parse(&origins.collect());
+        origins.and_then(|origins| origins.ensure_named_by(&manifest)).map_err(|e| anyhow!("--origin: {e}"))
     }
 
     /// The client's secret, if a place of it is named.
@@ -163,6 +204,7 @@ impl Set {
             None => self.new_client(tenant, secret.is_some())?,
         };
         self.change(&mut client);
+        self.change_origins(&mut client)?;
         if let Some(secret) = &secret {
             let place = secret_place(&client);
             client.client_secret = Some(keyring.seal(&place, secret.as_bytes())?);
@@ -234,10 +276,10 @@ impl Set {
             };
             client.client_auth = Some(name.to_owned());
         }
-        for Setting { name, value } in &self.settings {
+        for Setting { name, value, .. } in &self.settings {
             put(&mut client.settings, name, value.clone());
         }
-        for Setting { name, value } in &self.scopes {
+        for Setting { name, value, .. } in &self.scopes {
             put(&mut client.scopes, name, value.clone());
         }
         for (name, url) in [
@@ -256,6 +298,24 @@ impl Set {
         } else if self.enable {
             client.disabled_at = None;
         }
+    }
+
+    /// Changes the servers that take the place of the provider's hosts.
+    fn change_origins(&self, client: &mut OAuthClient) -> Result<()> {
+        let stored = client.endpoints.remove("origins").unwrap_or_default();
+        let mut origins: BTreeMap<String, String> = match stored {
+            Value::Null => BTreeMap::new(),
+            stored => serde_json::from_value(stored)?,
+        };
+        for OriginReplacement { replaced, server } in &self.origins {
+            match server {
+                Some(server) => origins.insert(replaced.clone(), server.clone()),
+                None => origins.remove(replaced),
+            };
+        }
+        OriginOverrides::parse(&origins).map_err(|e| anyhow!("--origin: {e}"))?;
+        put(&mut client.endpoints, "origins", (!origins.is_empty()).then(|| json!(origins)));
+        Ok(())
     }
 
     /// The URL to enter at the provider.

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use authoring::{Built, Profile, Project};
 use clap::Args;
 use runtime::Manifest;
@@ -52,10 +52,7 @@ pub fn built_unless(
     profile: Profile,
     called_off: Option<&AtomicBool>,
 ) -> Result<Option<Built>> {
-    let manifest = project.folder.join("connector.toml");
-    let text =
-        std::fs::read_to_string(&manifest).with_context(|| format!("cannot read {}", manifest.display()))?;
-    Manifest::parse(&text)?;
+    Manifest::parse(&runtime::manifest_text(&project.folder.join("connector.toml"))?)?;
     step(&format!("build: {}", project.language));
     Ok(project.build_unless(profile, called_off)?)
 }

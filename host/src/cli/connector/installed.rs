@@ -2,21 +2,28 @@
 //! without a restart and without a failed call.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use authoring::Fault;
 use base::clock::{Clock, Entropy};
 use clap::Args;
-use runtime::{self, Installed, Manifest, Store};
+use runtime::{self, InstallCandidate, Installed, Limits, Manifest, Store};
 use serde_json::{Value, json};
 
 use crate::app;
 use crate::app::config::Config;
-use crate::cli::output::{answer, table};
+use crate::cli::bundle;
+use crate::cli::connector::check::{refused, words};
+use crate::cli::connector::permissions;
+use crate::cli::connector::project::step;
+use crate::cli::output::{answer, note, table};
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
 
 const MANIFEST: &str = "connector.toml";
+/// Exit code: a flag is needed for what the connector asks for or replaces.
+const FLAG_NEEDED: u8 = 3;
 
 /// List installed and bundled connectors
 #[derive(Args)]
@@ -32,12 +39,29 @@ pub struct List {
 }
 
 /// Check the connector in a folder completely, store it and put it into service
+///
+/// An update that asks for more than the installed version (hosts, surfaces, credentials, settings, scopes), or calls itself something else,
+/// is shown and not installed without --allow-more.
 #[derive(Args)]
-#[command(after_help = "Example:\n  switchboard connector install build/notes")]
+#[command(after_help = "\
+Examples:
+  switchboard connector install build/notes
+  switchboard connector install build/notes --allow-more
+
+Exit code 3: nothing was installed, because --allow-more or --replace-bundled is needed.")]
 pub struct Install {
     /// Folder with connector.toml and <name>.wasm
     #[arg(value_name = "DIR")]
     dir: PathBuf,
+    /// Install an update that asks for more than the installed version
+    #[arg(long)]
+    allow_more: bool,
+    /// Install a connector under the name of a bundled one, in its place
+    #[arg(long)]
+    replace_bundled: bool,
+    /// Directory of bundled connectors, whose names need --replace-bundled [default: target/connectors/bundle]
+    #[arg(long, env = "SWITCHBOARD_CONNECTORS", value_name = "DIR")]
+    connectors: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -70,8 +94,8 @@ impl List {
         let mut place = self.place.resolve()?;
         place.connectors_dir = self.connectors.or(place.connectors_dir);
         let mut found = installed(&place)?;
-        for dir in place.connectors_dir.iter().flat_map(|dir| folders(dir)) {
-            found.push(bundled(&dir, &found));
+        for manifest in place.connectors_dir.iter().flat_map(|dir| bundle::manifests(dir)) {
+            found.push(bundled(&manifest, &found));
         }
         if self.json {
             return answer(&serde_json::to_string_pretty(&found)?);
@@ -111,9 +135,8 @@ fn shown(name: &str, installed: &Installed) -> Value {
 }
 
 /// A bundled connector as its manifest tells; whether its component is sound shows when a server loads it.
-fn bundled(dir: &Path, installed: &[Value]) -> Value {
-    let read = || Manifest::parse(&std::fs::read_to_string(dir.join(MANIFEST))?);
-    match read() {
+fn bundled(manifest: &Path, installed: &[Value]) -> Value {
+    match runtime::manifest_text(manifest).and_then(|text| Manifest::parse(&text)) {
         Ok(manifest) => json!({
             "name": manifest.name,
             "version": manifest.version,
@@ -123,7 +146,7 @@ fn bundled(dir: &Path, installed: &[Value]) -> Value {
             "previous": [],
         }),
         Err(e) => json!({
-            "name": dir.file_name().map(|n| n.to_string_lossy()),
+            "name": manifest.parent().and_then(Path::file_name).map(|n| n.to_string_lossy()),
             "version": null,
             "source": "bundled",
             "inService": false,
@@ -134,32 +157,77 @@ fn bundled(dir: &Path, installed: &[Value]) -> Value {
     }
 }
 
-/// Folders that hold a manifest, sorted; none when there is no such directory.
-fn folders(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    let mut found: Vec<PathBuf> = entries.map(|e| e.path()).filter(|p| p.join(MANIFEST).is_file()).collect();
-    found.sort();
-    found
-}
-
 impl Install {
-    pub async fn run(self) -> Result<()> {
-        let config = self.place.resolve()?;
-        if !self.dir.join(MANIFEST).is_file() {
+    /// Installs what was read and compared, whatever becomes of the folder meanwhile. Says so, with an exit code, where a flag is needed.
+    pub async fn run(self) -> Result<ExitCode> {
+        let mut config = self.place.clone().resolve()?;
+        config.connectors_dir = self.connectors.clone().or(config.connectors_dir);
+        if !self.dir.join(MANIFEST).exists() {
             let missing = format!("{} has no {MANIFEST}", self.dir.display());
             return Err(
                 Fault::new(missing, "name the folder that holds it and the component: build/NAME").into()
             );
         }
-        let manifest = Manifest::parse(&std::fs::read_to_string(self.dir.join(MANIFEST))?)?;
+        refused::read_manifest(&self.dir)?;
+        let failed = || format!("{} was not installed", self.dir.display());
+        let candidate = read_candidate(&self.dir, &config).with_context(failed)?;
+        let name = candidate.manifest().name.clone();
+        if let Some(needed) = self.missing_flag(&config, &candidate) {
+            note(&format!("error: {needed}\nhelp: {}", needed.help));
+            return Ok(ExitCode::from(FLAG_NEEDED));
+        }
         store::make_data_dir(&config)?;
         let entropy = Entropy::system();
         let keyring = app::open_keyring(&config.data_dir, &entropy)?;
         let runtime = app::runtime_config(&config, &keyring, &Clock::system())?;
-        let installed = runtime::install_offline(runtime, &self.dir)
-            .await
-            .with_context(|| format!("{} was not installed", self.dir.display()))?;
-        told(&manifest.name, &installed, "installed", self.json)
+        let installed = runtime::install_candidate(runtime, candidate).await.with_context(failed)?;
+        told(&name, &installed, "installed", self.json)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Shows what the candidate asks for, and says which flag it needs. None: it may be installed.
+    fn missing_flag(&self, config: &Config, candidate: &InstallCandidate) -> Option<Fault> {
+        let manifest = candidate.manifest();
+        let Some(installed) = candidate.installed() else {
+            if !self.replace_bundled && bundle::has(config.connectors_dir.as_deref(), &manifest.name) {
+                let said = format!("\"{}\" is the name of a bundled connector", manifest.name);
+                let help =
+                    "choose another name in connector.toml; to use this one in its place: --replace-bundled";
+                return Some(Fault::new(said, help));
+            }
+            show(
+                &format!("{} {} may send requests to", manifest.name, manifest.version),
+                &words::destinations(manifest),
+            );
+            return None;
+        };
+        let more = match &installed.manifest {
+            Ok(old) => permissions::added(old, manifest),
+            Err(error) => vec![format!("unknown, because the installed version cannot be read: {error:#}")],
+        };
+        if more.is_empty() {
+            return None;
+        }
+        let compared = format!("{} asks for more than the installed {}", manifest.version, installed.version);
+        show(&format!("{} {compared}", manifest.name), &more);
+        let said = format!("{} {compared}: nothing was installed", manifest.name);
+        (!self.allow_more)
+            .then(|| Fault::new(said, "read the list above; to install it all the same: --allow-more"))
+    }
+}
+
+/// Reads the connector in `dir`, and what is installed under its name.
+fn read_candidate(dir: &Path, config: &Config) -> Result<InstallCandidate> {
+    let folder = app::connector_dir(config);
+    let store = if folder.exists() { Some(Store::open(&folder)?) } else { None };
+    InstallCandidate::read(dir, store.as_ref(), &Limits::default())
+}
+
+/// A heading and a line for each item, on stderr.
+fn show(heading: &str, items: &[String]) {
+    step(&format!("{heading}:"));
+    for item in items {
+        note(&format!("    {item}"));
     }
 }
 

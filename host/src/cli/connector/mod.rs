@@ -6,6 +6,7 @@ mod check;
 mod dev;
 mod installed;
 mod new;
+mod permissions;
 mod project;
 mod provider;
 mod record;
@@ -65,7 +66,7 @@ impl Connector {
             Connector::Provider(provider) => provider.run().await?,
             Connector::Wit(wit) => wit.run()?,
             Connector::List(list) => list.run()?,
-            Connector::Install(install) => install.run().await?,
+            Connector::Install(install) => return install.run().await,
             Connector::Remove(change) => change.remove()?,
             Connector::Rollback(rollback) => rollback.run()?,
         }

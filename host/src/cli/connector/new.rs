@@ -46,9 +46,23 @@ impl New {
             "created {folder}/ ({language}): {} files, SDK {SDK_VERSION} in vendor/\n\
              next:\n  \
              cd {folder}\n  \
-             switchboard connector test        # builds it and holds it against what a host relies on\n  \
-             switchboard connector install build/{name}",
-            created.files.len()
+             switchboard connector test        # builds it and checks it against what hosts rely on\n  \
+             switchboard connector install build/{name}\n\
+             {}",
+            created.files.len(),
+            first_build(language)
         ))
+    }
+}
+
+/// How long a build may take that finds nothing prepared.
+fn first_build(language: Language) -> &'static str {
+    match language {
+        Language::Rust => {
+            "the first build takes 1 to 3 minutes: it compiles the SDK's dependencies; later ones take seconds"
+        }
+        Language::TypeScript | Language::JavaScript => {
+            "the first build takes up to a minute: npm installs the tools; later ones take seconds"
+        }
     }
 }

@@ -6,6 +6,8 @@ use anyhow::Result;
 use authoring::Project;
 use clap::Args;
 
+use crate::cli::output::note;
+
 /// The project that a command works on.
 #[derive(Args, Clone)]
 pub struct InProject {
@@ -23,5 +25,5 @@ impl InProject {
 
 /// A step of a command that has several.
 pub fn step(said: &str) {
-    eprintln!("==> {said}");
+    note(&format!("==> {said}"));
 }

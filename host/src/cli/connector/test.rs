@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use authoring::{Fault, Profile, Project, Provider, placed};
+use authoring::{Fault, Language, Profile, Project, Provider, TARGET, placed};
 use clap::Args;
 use kit::{Options, Problem, Recording, Report, Rules};
 use serde_json::{Map, Value};
@@ -19,9 +19,10 @@ pub const CASES_FAILED: u8 = 3;
 /// The folder of a project with what its provider answered.
 const RECORDINGS: &str = "recordings";
 
-/// Build the project's connector and hold it against what a host relies on
+/// Build the project's connector and check it against what hosts rely on
 ///
-/// The connector runs in the sandbox that a server has. Its provider is the one that project.toml names, with faults on the way to it; with
+/// The connector runs in the sandbox that a server has. Its provider is the one that project.toml names, with faults on the way to it; requests
+/// to the `[[hosts]]` of connector.toml go there too. A slow provider gets more time, and one that answers 429 is waited for. With
 /// `provider = "recorded"` it is what `switchboard connector record` wrote to recordings/, and nothing is sent anywhere.
 /// The report goes to build/report.json too, and as JUnit to build/report.xml.
 #[derive(Args)]
@@ -34,13 +35,13 @@ Exit code 3: a case failed.")]
 pub struct Test {
     #[command(flatten)]
     project: InProject,
-    /// Run these cases alone
+    /// Run only these cases
     #[arg(long, value_name = "ID", value_delimiter = ',')]
     case: Vec<String>,
-    /// Another run of the same cases: names and randomness come from it; 1, or the seed of the recordings
+    /// Seed of names and random values: another seed gives another run of the same cases. 1, or the seed of the recordings
     #[arg(long)]
     seed: Option<u64>,
-    /// Test the component that is in build/, as it is
+    /// Test the component in build/ without building it first
     #[arg(long)]
     no_build: bool,
     /// Print the report as JSON
@@ -72,6 +73,7 @@ impl Test {
 /// The folder of the component, built first unless that is not wanted.
 pub fn component(project: &Project, is_ready: bool) -> Result<PathBuf> {
     if !is_ready {
+        announce_first_build(project, Profile::Release);
         let built = built(project, Profile::Release)?;
         let state = if built.is_new { "built" } else { "up to date:" };
         step(&format!("build: {state} {}", shown(&built)));
@@ -84,6 +86,27 @@ pub fn component(project: &Project, is_ready: bool) -> Result<PathBuf> {
     }
     let missing = format!("there is no {}", component.display());
     Err(Fault::new(missing, "leave out --no-build, or build it first: switchboard connector build").into())
+}
+
+/// Says that the first build takes long: cargo compiles all dependencies once for each profile.
+pub fn announce_first_build(project: &Project, profile: Profile) {
+    if project.language != Language::Rust {
+        return;
+    }
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| project.folder.join("target"), PathBuf::from);
+    let (name, other) = match profile {
+        Profile::Release => ("release", "dev-wasm"),
+        Profile::Dev => ("dev-wasm", "release"),
+    };
+    let built = target.join(TARGET);
+    if built.join(name).is_dir() {
+        return;
+    }
+    let again = if built.join(other).is_dir() { " for this profile" } else { "" };
+    step(&format!(
+        "build: the first build{again} takes 1 to 3 minutes, because all dependencies are compiled; later builds take seconds"
+    ));
 }
 
 /// All cases of the kit for the component in `connector`.
@@ -145,7 +168,7 @@ pub async fn played(provider: &Provider, folder: &Path) -> Result<(kit::Provider
         Provider::BuiltIn(_) => Ok((kit::Provider::Paper, None)),
         Provider::Local(local) => {
             let started = RunningProvider::start(local, folder).await?;
-            Ok((kit::Provider::Server { token: local.token.clone() }, started))
+            Ok((kit::Provider::Server { url: local.url.clone(), token: local.token.clone() }, started))
         }
     }
 }

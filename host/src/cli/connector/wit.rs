@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use authoring::{ConnectorName, write_wit};
 use clap::Args;
 use runtime::Manifest;
@@ -25,9 +25,7 @@ pub struct Wit {
 
 impl Wit {
     pub fn run(self) -> Result<()> {
-        let path = self.project.join("connector.toml");
-        let text =
-            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text = runtime::manifest_text(&self.project.join("connector.toml"))?;
         let manifest = Manifest::parse(&text)?;
         let name: ConnectorName = manifest.name.parse()?;
         let surfaces: Vec<String> =

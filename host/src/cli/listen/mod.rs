@@ -134,7 +134,7 @@ impl Listen {
                 .with_context(|| format!("cannot read the CA file {}", file.display()))
         });
         let client = OperatorClient::new(&roots.collect::<Result<Vec<String>>>()?)?;
-        let source = Source::new(client.clone(), &self.server, &key, (&self.events, &self.connections))?;
+        let source = Source::new(client.clone(), &self.server, &key, &self.events, &self.connections)?;
         note(&format!("listening to {}", self.server));
         let forward = match &self.forward_to {
             Some(url) => Some(self.forward(client, url)?),

@@ -53,7 +53,8 @@ impl Source {
         client: OperatorClient,
         server: &Url,
         key: &str,
-        (event_types, connection_ids): (&[String], &[String]),
+        event_types: &[String],
+        connection_ids: &[String],
     ) -> Result<Source> {
         let mut url = server.clone();
         url.set_query(None);
@@ -187,7 +188,7 @@ mod tests {
         let (event_types, connection_ids) = (owned(filters.0), owned(filters.1));
         let client = OperatorClient::new(&[]).unwrap();
         let server = Url::parse(server).unwrap();
-        Source::new(client, &server, "uc_live_1", (&event_types, &connection_ids)).unwrap()
+        Source::new(client, &server, "uc_live_1", &event_types, &connection_ids).unwrap()
     }
 
     #[test]

@@ -19,7 +19,7 @@ use crate::connections::credentials::{self, GivenCredentials};
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::grant;
 use crate::connections::settings::connector;
-use crate::connections::{self, new_tokens, view};
+use crate::connections::{self, NewConnection, new_tokens, view};
 
 /// An account that the user let this host into, before it is a connection.
 #[derive(Clone, Serialize, Deserialize)]
@@ -91,12 +91,11 @@ impl NewGrant {
         let issued = account.issued(pending)?;
         let AuthorizedAccount { id, given, refresh_token_expires_at, granted_scopes, checked, tags } =
             account;
-        let asked = (pending.requested_scopes.clone(), None);
         let connector = connector(app, &pending.provider)?;
-        let mut connection =
-            connections::assembled(app, &pending.tenant, id, &connector, asked, &given, checked)?;
+        let scopes = pending.requested_scopes.clone();
+        let new = NewConnection { credentials: given, scopes, tags, ..NewConnection::default() };
+        let mut connection = connections::assembled(app, &pending.tenant, id, &connector, new, checked)?;
         connection.granted_scopes.retain(|scope| granted_scopes.contains(scope));
-        connection.tags = tags;
         connection.etag = view::etag(&connection);
         Ok(NewGrant { connection, issued, refresh_token_expires_at })
     }

@@ -19,6 +19,7 @@ use crate::connections::authorization::outcome::{AuthorizationOutcome, Failure};
 use crate::connections::authorization::{
     AuthorizationOptions, CallbackOutcome, CallbackParams, PageReason, Secrets,
 };
+use crate::connections::check::CheckedAccount;
 use crate::connections::credentials::GivenCredentials;
 use crate::connections::oauth::endpoints::ProviderEndpoints;
 use crate::connections::oauth::identity::{self, AccountIdentity};
@@ -238,10 +239,15 @@ async fn account(
     }
     let identity = identity.map_err(|failure| unusable(pending, &provider, &failure))?;
     let given = given(app, pending, &provider, &tokens, identity.as_ref())?;
-    let lifetime_s = tokens.refresh_token_expires_in_s;
-    let account = checked(app, pending, provider, (given, granted, identity), options).await?;
-    let refresh_token_expires_at = lifetime_s.map(|s| after(app, s));
-    Ok(AuthorizedAccount { refresh_token_expires_at, ..account })
+    let (id, checked) = checked(app, pending, &provider, &given, granted.provider, identity).await?;
+    Ok(AuthorizedAccount {
+        id,
+        given,
+        refresh_token_expires_at: tokens.refresh_token_expires_in_s.map(|s| after(app, s)),
+        granted_scopes: granted.granted,
+        checked,
+        tags: options.tags,
+    })
 }
 
 /// The time so many seconds from now, ms since 1970.
@@ -304,13 +310,10 @@ fn ending(provider: &OAuthProvider, failure: Failure) -> AuthorizationOutcome {
 
 /// How an authorization ends where this host, or a connector, has failed.
 fn failed(pending: &PendingAuthorization, error: Error) -> AuthorizationOutcome {
+    use Code::{Overloaded, ProviderRateLimited, ProviderTimeout, ProviderUnavailable};
     tracing::error!(provider = pending.provider, error = %error, "an authorization failed");
-    let passes = matches!(
-        error.code(),
-        Some(
-            Code::ProviderUnavailable | Code::ProviderTimeout | Code::ProviderRateLimited | Code::Overloaded
-        )
-    );
+    let passing = [ProviderUnavailable, ProviderTimeout, ProviderRateLimited, Overloaded];
+    let passes = error.is_outage() || error.code().is_some_and(|code| passing.contains(&code));
     match passes {
         true => Failure::TemporarilyUnavailable.into(),
         false => Failure::ServerError.into(),
@@ -355,14 +358,15 @@ fn given(
     })
 }
 
-/// Lets the connector look at the account, as when one is connected by credentials.
+/// The id of the connection, and its account as the connector sees it, as when one is connected by credentials.
 async fn checked(
     app: &App,
     pending: &PendingAuthorization,
-    provider: OAuthProvider,
-    (given, granted, identity): (GivenCredentials, GrantedScopes, Option<AccountIdentity>),
-    options: AuthorizationOptions,
-) -> Result<AuthorizedAccount, AuthorizationOutcome> {
+    provider: &OAuthProvider,
+    given: &GivenCredentials,
+    provider_scopes: Vec<String>,
+    identity: Option<AccountIdentity>,
+) -> Result<(String, CheckedAccount), AuthorizationOutcome> {
     let mut settings = provider.settings(app).await.map_err(|e| failed(pending, e))?;
     let id = match &pending.connection_id {
         None => app.new_id(Kind::Connection),
@@ -378,23 +382,16 @@ async fn checked(
             id.clone()
         }
     };
-    let looked = check::run(app, &pending.tenant, (&provider.connector, &id), &settings, &given).await;
+    let looked = check::run(app, &pending.tenant, &provider.connector, &id, &settings, given).await;
     let mut checked = looked.map_err(|e| failed(pending, e))?;
     if let Some(identity) = identity {
         checked.account.external_account_id = identity.id;
         checked.account.email = checked.account.email.or(identity.email);
         checked.account.display_name = checked.account.display_name.or(identity.name);
     }
-    checked.account.provider_scopes = granted.provider;
+    checked.account.provider_scopes = provider_scopes;
     checked.account = account::bounded(checked.account).map_err(|e| failed(pending, e))?;
-    Ok(AuthorizedAccount {
-        id,
-        given,
-        refresh_token_expires_at: None,
-        granted_scopes: granted.granted,
-        checked,
-        tags: options.tags,
-    })
+    Ok((id, checked))
 }
 
 #[cfg(test)]

@@ -42,8 +42,7 @@ async fn drop_tokens(
     pending: &PendingAuthorization,
     issued: &IssuedTokens,
 ) -> Result<()> {
-    let whose = (&pending.tenant, pending.provider.as_str());
-    revocation::enqueue(tx, app, whose, &issued.grant, &issued.given).await
+    revocation::enqueue(tx, app, &pending.tenant, &pending.provider, &issued.grant, &issued.given).await
 }
 
 /// Ends an authorization with a connection: a new one, or the one that it was for. Where the client is to exchange a code, the account waits

@@ -12,11 +12,12 @@ use storage::authorizations::{self, PendingAuthorization};
 use storage::oauth_clients;
 
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::authorization::{AuthorizationOptions, LIFETIME_MS, Secrets, random_text};
 use crate::connections::oauth::scopes::{self, ScopeMap};
 use crate::connections::oauth::{self, AuthorizationRequest, OAuthProvider};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::connections::{self, credentials};
 
 /// Longest `state` of a client, bytes.
@@ -32,14 +33,13 @@ const CHALLENGE: usize = 43;
 /// minutes from now. `key_id` is the key that asks. Fails with a field's name where the request is wrong, and as `oauth::provider` where
 /// the provider cannot be used.
 pub async fn start(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     key_id: &str,
     provider: &str,
     new: NewAuthorization,
     warnings: &[Value],
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    let WriteContext { app, request: asker, attempt } = cx;
     let tenant = &asker.tenant;
     let registered = oauth::registered(app, tenant, provider).await?;
     let auth = &registered.connector.manifest.auth;

@@ -78,8 +78,8 @@ pub async fn drop_account(tx: &mut Tx, app: &App, pending: &PendingAuthorization
         .and_then(|account| account.map(|account| account.issued(pending)).transpose());
     match issued {
         Ok(Some(issued)) => {
-            let whose = (&pending.tenant, pending.provider.as_str());
-            revocation::enqueue(tx, app, whose, &issued.grant, &issued.given).await
+            revocation::enqueue(tx, app, &pending.tenant, &pending.provider, &issued.grant, &issued.given)
+                .await
         }
         Ok(None) => Ok(()),
         // What cannot be opened can be dropped all the same.

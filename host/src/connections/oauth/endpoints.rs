@@ -8,10 +8,10 @@ use base::error::{Code, Error, Refusal, Result, refuse};
 use base::tenant::Tenant;
 use http::header::{ACCEPT, HeaderMap, HeaderValue};
 use http::{Method, StatusCode};
-use runtime::{DirectError, DirectRequest, Endpoints, IssParameter, Loaded};
+use runtime::{DirectError, DirectRequest, Endpoints, IssParameter, Loaded, parse_discovered};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use url::{Host, Url};
+use url::Url;
 
 use crate::app::App;
 use crate::connections::oauth::answer_body;
@@ -101,7 +101,7 @@ pub async fn resolve(
     })?;
     let metadata = match (&known.metadata_url, &known.issuer) {
         (Some(url), Some(issuer)) => {
-            let document = document(app, tenant, (&manifest.name, issuer), url).await?;
+            let document = document(app, tenant, &manifest.name, issuer, url).await?;
             ServerMetadata::of(&document)
         }
         _ => ServerMetadata::default(),
@@ -122,7 +122,7 @@ fn joined(
     let issuer = known.issuer.as_deref().and_then(|issuer| Url::parse(issuer).ok());
     let chosen = |name: &str, known: Option<Url>, found: Option<String>| match (known, found) {
         (Some(url), _) => Ok(Some(url)),
-        (None, Some(text)) => discovered(issuer.as_ref(), &text)
+        (None, Some(text)) => parse_discovered(&text, issuer.as_ref())
             .map(Some)
             .ok_or_else(|| format!("its {name} is no https URL of a public server")),
         (None, None) => Ok(None),
@@ -145,22 +145,12 @@ fn joined(
     })
 }
 
-/// A URL that metadata names, if tokens may go there: at the issuer's own origin, or over https to a server that has a name. Which
-/// addresses a name may lead to is checked with every request.
-fn discovered(issuer: Option<&Url>, text: &str) -> Option<Url> {
-    let url = Url::parse(text).ok()?;
-    let is_plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
-    let is_named = matches!(url.host(), Some(Host::Domain(name)) if name != "localhost");
-    let is_public = url.scheme() == "https" && is_named;
-    let is_issuers = issuer.is_some_and(|issuer| issuer.origin() == url.origin());
-    (is_plain && (is_public || is_issuers)).then_some(url)
-}
-
 /// An issuer's metadata, from the cache or from the issuer.
 async fn document(
     app: &App,
     tenant: &Tenant,
-    (provider, issuer): (&str, &str),
+    provider: &str,
+    issuer: &str,
     url: &Url,
 ) -> Result<Map<String, Value>> {
     // Which addresses a connector may reach differs from one to the next.
@@ -172,7 +162,7 @@ async fn document(
         }
         _ => {}
     }
-    let read = read(app, tenant, (provider, issuer), url).await;
+    let read = read(app, tenant, provider, issuer, url).await;
     app.metadata.put(name, Arc::new(read.clone().map_err(|refusal| (now, refusal))), now);
     read.map_err(Error::Refused)
 }
@@ -180,7 +170,8 @@ async fn document(
 async fn read(
     app: &App,
     tenant: &Tenant,
-    (provider, issuer): (&str, &str),
+    provider: &str,
+    issuer: &str,
     url: &Url,
 ) -> Result<Map<String, Value>, Box<Refusal>> {
     let wrong = |what: &str| {
@@ -274,6 +265,9 @@ mod tests {
             "https://127.0.0.1/token",
             "https://[::1]/token",
             "https://localhost/token",
+            "https://localhost./token",
+            "https://a.localhost/token",
+            "https://2130706433/token",
             "https://10.0.0.1/token",
             "https://user@id.example.com/token",
             "https://id.example.com/token#x",

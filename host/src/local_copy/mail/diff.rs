@@ -7,42 +7,41 @@ use model::email::EmailMessage;
 use serde_json::{Map, Value};
 use storage::Tx;
 use storage::items::{self, Item};
-use storage::locked::{ConnectionLock, Locked};
+use storage::locked::Locked;
 
-use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::local_copy::change::{
-    ChangeKind, CopyLocation, Differences, ItemChange, SupersededRecords, UnloggedChange,
-};
+use crate::local_copy::change::{ChangeKind, Differences, ItemChange, SupersededRecords, UnloggedChange};
 use crate::local_copy::diff::row;
+use crate::local_copy::mail::diff_folders::stored_folders;
 use crate::local_copy::mail::draft_state::is_being_sent;
 use crate::local_copy::mail::folder_ids::FolderIds;
 use crate::local_copy::mail::locations::{is_place, take_parts};
 use crate::local_copy::mail::normalize::{MessageSideData, content, hash, with_own};
-use crate::local_copy::mail::page::{MailPage, StoredMessages};
+use crate::local_copy::mail::page::{MailPage, PageChanges, StoredMessages};
 use crate::local_copy::mail::source_names::GONE;
 use crate::local_copy::mail::superseded::{announced_uid, is_as_stored, without_renamed};
 use crate::local_copy::mail::threads::Threads;
 use crate::local_copy::record::{NormalizedContent, NormalizedItem, NormalizedRecord};
+use crate::local_copy::transaction::CopyTransaction;
 
 /// The rows that these sources change, but for what is stored of them since `as_of`. Writes nothing but threads.
 pub async fn differences<'l>(
-    tx: &mut Tx,
-    app: &App,
-    (lock, place): (&'l ConnectionLock, &CopyLocation),
+    copy: &mut CopyTransaction<'_, 'l>,
     sources: &[NormalizedRecord],
     as_of: i64,
 ) -> Result<Differences<'l>> {
-    let (sources, renamed) = without_renamed(tx, &lock.id, sources, as_of).await?;
+    let (app, lock, place) = (copy.app, copy.lock, copy.location);
+    let (sources, renamed) = without_renamed(copy.tx, &lock.id, sources, as_of).await?;
     let mut page = MailPage {
         app,
         place,
         lock,
-        known: StoredMessages::of(tx, app, lock, &sources).await?,
-        names: FolderIds::of(tx, &place.connection_id).await?,
-        threads: Threads::default(),
+        known: StoredMessages::of(copy.tx, app, lock, &sources).await?,
+        folders: stored_folders(copy.tx, lock, &sources).await?,
+        names: FolderIds::of(copy.tx, &place.connection_id).await?,
+        threads: Threads::load(copy.tx, &place.connection_id, &sources).await?,
         leaving: HashMap::new(),
-        changed: Vec::new(),
+        changed: PageChanges::default(),
         as_of,
         superseded: BTreeSet::new(),
         superseded_folders: false,
@@ -63,7 +62,7 @@ pub async fn differences<'l>(
     for folders in [true, false] {
         for source in read() {
             for fresh in source.items.iter().filter(|i| is_place(i.kind) == folders) {
-                page.told(tx, source, fresh).await?;
+                page.told(source, fresh)?;
             }
         }
         if folders {
@@ -78,14 +77,16 @@ pub async fn differences<'l>(
             false => page.gone(item),
         }
     }
-    page.rethread(tx).await?;
+    page.rethread(copy.tx).await?;
+    page.threads.write(copy).await?;
     Ok(page.finish())
 }
 
 impl<'l> MailPage<'_, 'l> {
-    async fn told(&mut self, tx: &mut Tx, source: &NormalizedRecord, fresh: &NormalizedItem) -> Result<()> {
+    fn told(&mut self, source: &NormalizedRecord, fresh: &NormalizedItem) -> Result<()> {
         if is_place(fresh.kind) {
-            return self.told_place(tx, source, fresh).await;
+            self.told_place(source, fresh);
+            return Ok(());
         }
         let known = self.known(source, fresh);
         if let Some(known) = known.as_ref().filter(|known| self.is_younger(known)) {
@@ -109,56 +110,12 @@ impl<'l> MailPage<'_, 'l> {
                 // Whoever asked reads it whole first (`sync::pull`); one that went meanwhile is none of ours.
                 None => Ok(()),
             },
-            None => self.told_whole(tx, source, fresh, known).await,
+            None => self.told_whole(source, fresh, known),
         }
     }
 
-    async fn told_place(
+    fn told_whole(
         &mut self,
-        tx: &mut Tx,
-        source: &NormalizedRecord,
-        fresh: &NormalizedItem,
-    ) -> Result<()> {
-        let (lock, kind) = (self.lock, fresh.kind.as_str());
-        let known = items::lock_by_external_id(tx, lock, kind, "", &fresh.external_id).await?;
-        let known = match (&known, &source.previous_id) {
-            (None, Some(before)) => items::lock_by_external_id(tx, lock, kind, "", before).await?,
-            _ => known,
-        };
-        if let Some(known) = known.as_ref().filter(|known| self.is_younger(known)) {
-            self.names.add(fresh.kind, &fresh.external_id, &known.id);
-            self.superseded_folders = true;
-            return Ok(());
-        }
-        let id = known.as_ref().map_or_else(|| self.app.new_id(fresh.kind.id_kind()), |k| k.id.clone());
-        self.names.add(fresh.kind, &fresh.external_id, &id);
-        let item = row(self.app, self.place, source, fresh, (id, None), known.as_deref());
-        self.push(fresh.kind, item, known, Vec::new());
-        Ok(())
-    }
-
-    /// Folders name the folder above them; it may have come with this page, before or after.
-    fn nest(&mut self, sources: &[&NormalizedRecord]) {
-        let told = sources.iter().flat_map(|s| &s.items).filter(|i| i.kind == ResourceKind::EmailFolder);
-        for fresh in told {
-            let Some(id) = self.names.get(ResourceKind::EmailFolder, &fresh.external_id).cloned() else {
-                continue;
-            };
-            let Some(changed) = self.changed.iter_mut().find(|c| c.item.id == id) else { continue };
-            let Ok(mut folder) = serde_json::from_str::<Map<String, Value>>(&changed.item.body) else {
-                continue;
-            };
-            let above = folder.get("parentId").and_then(Value::as_str);
-            let above = above.and_then(|e| self.names.get(ResourceKind::EmailFolder, e)).cloned();
-            folder.insert("parentId".into(), above.map_or(Value::Null, Value::String));
-            changed.item.body = Value::Object(folder).to_string();
-            changed.item.hash = hash(&changed.item.body);
-        }
-    }
-
-    async fn told_whole(
-        &mut self,
-        tx: &mut Tx,
         source: &NormalizedRecord,
         fresh: &NormalizedItem,
         known: Option<Locked<'l, Item>>,
@@ -168,7 +125,7 @@ impl<'l> MailPage<'_, 'l> {
         // The thread of what went may be part of another one by now; the Message-ID leads there.
         let live = known.as_ref().filter(|k| k.deleted_at.is_none());
         let thread_before = live.and_then(|k| k.series_id.as_deref());
-        let thread = self.threads.of(tx, self.app, self.place, &message, thread_before).await?;
+        let thread = self.threads.of(self.app, &message, thread_before);
         message.thread_id = Some(thread.clone());
         message.folder_ids = self.names.ours(ResourceKind::EmailFolder, &message.folder_ids);
         message.label_ids = self.names.ours(ResourceKind::EmailLabel, &message.label_ids);
@@ -191,7 +148,8 @@ impl<'l> MailPage<'_, 'l> {
         }
         fresh.content = contents_of(message, kind, before.as_deref())?;
         fresh.hash = hash(&fresh.content.body);
-        let mut item = row(self.app, self.place, source, &fresh, (id, Some(thread)), known.as_deref());
+        let row = row(self.app, self.place, source, &fresh, id, known.as_deref());
+        let mut item = Item { series_id: Some(thread), ..row };
         if let Some(known) = &known {
             // Back after it was gone: it was on its way from one name to the next, and keeps what was ours.
             (item.metadata, item.created_at) = (known.metadata.clone(), known.created_at);
@@ -246,7 +204,8 @@ impl<'l> MailPage<'_, 'l> {
             false => (self.app.new_id(kind.id_kind()), Some(known.clone())),
         };
         let known = Some(known).filter(|_| other.is_none());
-        let item = row(self.app, self.place, source, &fresh, (id, thread), known.as_deref());
+        let row = row(self.app, self.place, source, &fresh, id, known.as_deref());
+        let item = Item { series_id: thread, ..row };
         self.push(kind, item, known, places);
         if let Some(other) = other.filter(|o| !is_being_sent(o)) {
             self.gone(other);
@@ -255,52 +214,52 @@ impl<'l> MailPage<'_, 'l> {
     }
 
     /// A row as it is to be: told later in the page once more, the last counts.
-    fn push(&mut self, kind: ResourceKind, item: Item, known: Option<Locked<'l, Item>>, places: Vec<String>) {
+    pub(crate) fn push(
+        &mut self,
+        kind: ResourceKind,
+        item: Item,
+        known: Option<Locked<'l, Item>>,
+        places: Vec<String>,
+    ) {
         let change = match &known {
             Some(known) if known.deleted_at.is_none() => ChangeKind::Updated,
             _ => ChangeKind::Created,
         };
-        let earlier = self.changed.iter().position(|c| c.item.id == item.id);
-        let before = match earlier {
-            Some(at) => self.changed.remove(at).before,
+        let before = match self.changed.take(&item.id) {
+            Some(earlier) => earlier.before,
             None => known,
         };
-        let (refs, keys) = (Vec::new(), Vec::new());
-        self.changed.push(ItemChange { kind, item, change, before, inserted: None, refs, keys, places });
+        self.changed.add(changed(kind, item, change, before, places));
     }
 
     pub(crate) fn gone(&mut self, item: Locked<'l, Item>) {
+        let tombstone = self.tombstone(item);
+        self.changed.add(tombstone);
+    }
+
+    /// The deletion of an item.
+    pub(crate) fn tombstone(&self, item: Locked<'l, Item>) -> ItemChange<'l> {
         let now = self.app.now();
         let kind = ResourceKind::parse(&item.kind).unwrap_or(ResourceKind::EmailMessage);
         let tombstone = Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) };
-        self.changed.push(ItemChange {
-            kind,
-            item: tombstone,
-            change: ChangeKind::Deleted,
-            before: Some(item),
-            inserted: None,
-            refs: Vec::new(),
-            keys: Vec::new(),
-            places: Vec::new(),
-        });
+        changed(kind, tombstone, ChangeKind::Deleted, Some(item), Vec::new())
     }
 
     /// Messages of threads that were taken in by others.
     async fn rethread(&mut self, tx: &mut Tx) -> Result<()> {
         let merged: Vec<String> = self.threads.merged().cloned().collect();
-        for from in merged {
-            for item in items::lock_of_thread(tx, self.lock, &from).await? {
-                if self.changed.iter().any(|c| c.item.id == item.id) {
-                    continue;
-                }
-                let message: EmailMessage = serde_json::from_str(&item.body)?;
-                let places = message.folder_ids.into_iter().chain(message.label_ids).collect();
-                let kind = ResourceKind::of(&item)?;
-                let updated = Item { updated_at: self.app.now(), ..Item::clone(&item) };
-                self.push(kind, updated, Some(item), places);
+        let merged: Vec<&str> = merged.iter().map(String::as_str).collect();
+        for item in items::lock_of_threads(tx, self.lock, &merged).await? {
+            if self.changed.contains(&item.id) {
+                continue;
             }
+            let message: EmailMessage = serde_json::from_str(&item.body)?;
+            let places = message.folder_ids.into_iter().chain(message.label_ids).collect();
+            let kind = ResourceKind::of(&item)?;
+            let updated = Item { updated_at: self.app.now(), ..Item::clone(&item) };
+            self.push(kind, updated, Some(item), places);
         }
-        for changed in &mut self.changed {
+        for changed in self.changed.iter_mut() {
             let Some(thread) = changed.item.series_id.clone() else { continue };
             let now = self.threads.now(&thread);
             if now != thread && changed.change != ChangeKind::Deleted {
@@ -313,11 +272,11 @@ impl<'l> MailPage<'_, 'l> {
     }
 
     /// What differs from what is stored. What the provider alone changed is told to nobody.
-    fn finish(mut self) -> Differences<'l> {
+    fn finish(self) -> Differences<'l> {
         let mut out = Differences::default();
         // Then all of it is written in its order, as names are taken once.
         let names_change_hands = self.changed.iter().any(|c| c.item.source_id.starts_with(GONE));
-        for changed in std::mem::take(&mut self.changed) {
+        for changed in self.changed.into_changes() {
             let same = changed.change == ChangeKind::Updated
                 && changed.before.as_ref().is_some_and(|before| before.hash == changed.item.hash)
                 && !names_change_hands;
@@ -334,12 +293,25 @@ impl<'l> MailPage<'_, 'l> {
             if is_quiet {
                 let item = Item { updated_at: before.updated_at, etag: before.etag.clone(), ..item };
                 out.quiet.push(UnloggedChange { before, item });
+            } else {
+                out.unchanged.push(before.into_row());
             }
         }
         let (sources, folders) = (self.superseded.into_iter().collect(), self.superseded_folders);
         out.superseded = SupersededRecords { sources, folders };
         out
     }
+}
+
+/// A change of mail, whose items name no others.
+fn changed<'l>(
+    kind: ResourceKind,
+    item: Item,
+    change: ChangeKind,
+    before: Option<Locked<'l, Item>>,
+    places: Vec<String>,
+) -> ItemChange<'l> {
+    ItemChange { kind, item, change, before, stored: None, refs: Vec::new(), keys: Vec::new(), places }
 }
 
 fn kind_of(message: &EmailMessage) -> ResourceKind {

@@ -4,20 +4,18 @@ use base::error::Result;
 use serde_json::{Map, Value};
 use storage::items::{self, Item};
 use storage::locked::Locked;
-use storage::{Tx, log as table};
+use storage::log as table;
 
-use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry};
 use crate::app::resource_kind::ResourceKind;
-use crate::local_copy::change::{CopyLocation, etag};
+use crate::local_copy::change::etag;
 use crate::local_copy::mail::normalize::hash;
 use crate::local_copy::render;
+use crate::local_copy::transaction::CopyTransaction;
 
 /// Sets these fields of a stored message, and tells of it as `word` (`updated`, `sent`, `bounced`). Nothing is told where nothing changes.
 pub async fn set<'l>(
-    tx: &mut Tx,
-    app: &App,
-    place: &CopyLocation,
+    copy: &mut CopyTransaction<'_, 'l>,
     before: Locked<'l, Item>,
     fields: &[(&str, Value)],
     word: &str,
@@ -36,10 +34,10 @@ pub async fn set<'l>(
     let mut item = Item::clone(&before);
     item.body = serde_json::to_string(&body)?;
     item.hash = hash(&item.body);
-    item.updated_at = app.now();
-    item.sequence = table::next_sequence(tx, &place.tenant, 1).await?;
+    item.updated_at = copy.app.now();
+    item.sequence = table::next_sequence(copy.tx, &copy.location.tenant, 1).await?;
     item.etag = etag(&item);
-    let item = items::replace(tx, before, item).await?;
+    let item = items::replace(copy.tx, before, item).await?;
     let kind = ResourceKind::of(&item)?;
     let note = NewLogEntry {
         connection_id: Some(item.connection_id.clone()),
@@ -51,9 +49,9 @@ pub async fn set<'l>(
         parent_id: String::new(),
         changed_fields: Some(changed),
         etag: Some(item.etag.clone()),
-        origin: place.origin,
+        origin: copy.location.origin,
         resource: Some(render::item(&item, &[], false)),
     };
-    event_log::insert(tx, app, &place.tenant, item.sequence, vec![note]).await?;
+    event_log::insert(copy.tx, copy.app, &copy.location.tenant, item.sequence, vec![note]).await?;
     Ok(item)
 }

@@ -35,18 +35,31 @@ impl<'l> StoredMessages<'l> {
             .flat_map(|s| [Some(s.source_id.as_str()), s.previous_id.as_deref()])
             .flatten()
             .collect();
-        let told = || sources.iter().flat_map(|s| &s.items);
-        let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
-        let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
         let family = ResourceKind::EmailMessage.family();
         let told_before = items::lock_ever_of_sources(tx, lock, family, &names).await?;
+        let mut stored = StoredMessages {
+            by_source: grouped(told_before, |item| Some(&item.source_id)),
+            by_fingerprint: HashMap::new(),
+            by_uid: HashMap::new(),
+        };
+        let new: Vec<&NormalizedRecord> =
+            sources.iter().copied().filter(|source| !stored.is_named(source)).collect();
+        let told = || new.iter().flat_map(|s| &s.items);
+        let prints: Vec<&str> = told().filter_map(|i| i.fingerprint.as_deref()).collect();
+        let uids: Vec<&str> = told().filter_map(|i| i.uid.as_deref()).collect();
         let gone = items::lock_gone_by_fingerprint(tx, lock, &prints, lately, MOST_GONE).await?;
         let ours = items::lock_ours_by_uid(tx, lock, &uids, OUTGOING, lately).await?;
-        Ok(StoredMessages {
-            by_source: grouped(told_before, |item| Some(&item.source_id)),
-            by_fingerprint: grouped(gone, |item| item.fingerprint.as_ref()),
-            by_uid: grouped(ours, |item| item.uid.as_ref()),
-        })
+        stored.by_fingerprint = grouped(gone, |item| item.fingerprint.as_ref());
+        stored.by_uid = grouped(ours, |item| item.uid.as_ref());
+        Ok(stored)
+    }
+
+    /// Whether the message of a source is found by a name of the source, so that no other row is looked for.
+    fn is_named(&self, source: &NormalizedRecord) -> bool {
+        match self.message_of(&source.source_id) {
+            Some(item) => item.deleted_at.is_none(),
+            None => source.previous_id.as_ref().is_some_and(|before| self.message_of(before).is_some()),
+        }
     }
 
     /// Everything that was ever read from a source of the page, tombstones included.
@@ -97,10 +110,9 @@ impl<'l> MailPage<'_, 'l> {
     /// Gone, and its name is another's: it is written before that one is.
     pub(crate) fn nameless(&mut self, item: Locked<'l, Item>) {
         let name = format!("{GONE}{}", item.id);
-        self.gone(item);
-        if let Some(gone) = self.changed.last_mut() {
-            (gone.item.source_id, gone.item.external_id) = (name.clone(), name);
-        }
+        let mut gone = self.tombstone(item);
+        (gone.item.source_id, gone.item.external_id) = (name.clone(), name);
+        self.changed.add(gone);
     }
 
     /// The row that this is told of.
@@ -125,15 +137,16 @@ impl<'l> MailPage<'_, 'l> {
         if let Some(item) = self.leaving.get_mut(print).and_then(Vec::pop) {
             return Some(item);
         }
-        let taken = |i: &&Locked<'l, Item>| self.changed.iter().any(|c| c.item.id == i.id);
         let mut moved = self.known.by_fingerprint.get(print).into_iter().flatten();
-        moved.find(|i| !taken(i)).cloned().or(tombstone)
+        moved.find(|item| !self.changed.contains(&item.id)).cloned().or(tombstone)
     }
 
     /// The draft that this is the next version of: whoever changes it here has announced it, and its old version goes or just went.
     fn saved_here(&mut self, fresh: &NormalizedItem) -> Option<Locked<'l, Item>> {
         let message_id = fresh.uid.as_ref().filter(|_| is_draft(fresh))?;
-        let is_leaving = |item: &Item| self.leaving.values().flatten().any(|leaving| leaving.id == item.id);
+        let leaving = |item: &Item| self.leaving.get(item.fingerprint.as_ref()?);
+        let is_leaving =
+            |item: &Item| leaving(item).is_some_and(|same| same.iter().any(|leaving| leaving.id == item.id));
         let is_announced = |item: &Item| {
             serde_json::from_str::<EmailMessage>(&item.body)
                 .is_ok_and(|shown| shown.internet_message_id.as_ref() != Some(message_id))
@@ -144,7 +157,9 @@ impl<'l> MailPage<'_, 'l> {
                 && is_announced(item)
         });
         let saved = saved?.clone();
-        self.leaving.values_mut().for_each(|leaving| leaving.retain(|l| l.id != saved.id));
+        if let Some(leaving) = saved.fingerprint.as_ref().and_then(|print| self.leaving.get_mut(print)) {
+            leaving.retain(|leaving| leaving.id != saved.id);
+        }
         Some(saved)
     }
 

@@ -1,50 +1,48 @@
 //! Where messages are, and what their parts are called: kept beside them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use base::error::Result;
-use base::tenant::Tenant;
 use model::email::Attachment;
-use storage::{Tx, mail as table};
+use storage::mail::{self as table, MessagePlace};
 
 use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{ChangeKind, ItemChange};
 use crate::local_copy::mail::normalize::attachment_id;
+use crate::local_copy::transaction::CopyTransaction;
 
 /// Folders and labels: what messages are in.
 pub fn is_place(kind: ResourceKind) -> bool {
     matches!(kind, ResourceKind::EmailFolder | ResourceKind::EmailLabel)
 }
 
-/// Keeps where a message is; called for each changed row after it is written.
-pub async fn put(tx: &mut Tx, tenant: &Tenant, changed: &ItemChange<'_>) -> Result<()> {
-    if is_place(changed.kind) {
-        return Ok(());
+/// Stores the places of the messages of a page, and the time of the newest message of each of their threads. Called once, after their rows are
+/// written.
+pub async fn put(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
+    let messages = || written.iter().filter(|one| !is_place(one.kind));
+    let stored: Vec<&str> =
+        messages().filter(|one| one.before.is_some()).map(|one| one.item.id.as_str()).collect();
+    let connection_id = copy.location.connection_id.as_str();
+    table::remove_places(copy.tx, connection_id, &stored).await?;
+    // Of several changes of a message the last one counts.
+    let last: HashMap<&str, &ItemChange<'_>> = messages().map(|one| (one.item.id.as_str(), one)).collect();
+    let mut places = Vec::new();
+    for one in last.into_values().filter(|one| one.change != ChangeKind::Deleted) {
+        let item = &one.item;
+        let around = [copy.location.tenant.application_id.as_str(), connection_id];
+        let thread = item.series_id.as_deref();
+        let ids = around.into_iter().chain(thread).chain(one.places.iter().map(String::as_str));
+        places.extend(ids.map(|place_id| MessagePlace { item, place_id }));
     }
-    let item = &changed.item;
-    if changed.before.is_some() {
-        table::remove_places(tx, item).await?;
-    }
-    if changed.change == ChangeKind::Deleted {
-        return Ok(());
-    }
-    let mut places: Vec<&str> = vec![&tenant.application_id, &item.connection_id];
-    places.extend(item.series_id.as_deref());
-    places.extend(changed.places.iter().map(String::as_str));
-    Ok(table::set_places(tx, item, &places).await?)
-}
-
-/// Says of the threads of what was written when their newest message came.
-pub async fn date_threads(tx: &mut Tx, written: &[ItemChange<'_>], now: i64) -> Result<()> {
+    places.sort_unstable_by_key(|place| (place.place_id, place.item.sort_at, &place.item.id));
+    table::set_places(copy.tx, connection_id, &places).await?;
     let mut threads = BTreeSet::new();
-    for changed in written.iter().filter(|c| !is_place(c.kind)) {
-        threads.extend(changed.item.series_id.as_deref());
-        threads.extend(changed.before.as_ref().and_then(|before| before.series_id.as_deref()));
+    for one in messages() {
+        threads.extend(one.item.series_id.as_deref());
+        threads.extend(one.before.as_ref().and_then(|before| before.series_id.as_deref()));
     }
-    for thread in threads {
-        table::set_latest(tx, thread, now).await?;
-    }
-    Ok(())
+    let threads: Vec<&str> = threads.into_iter().collect();
+    Ok(table::set_latest(copy.tx, &threads, copy.app.now()).await?)
 }
 
 /// Gives attachments our ids; what the connector calls them is kept beside.

@@ -1,6 +1,7 @@
 //! What differs for mail: identity, folders, threads, and the fields that only the host knows.
 
 pub mod diff;
+mod diff_folders;
 pub mod draft_state;
 pub mod folder_ids;
 pub mod host_fields;

@@ -26,8 +26,6 @@ const CHANGEABLE: [&str; 9] = [
     "folderIds",
     "labelIds",
 ];
-/// Characters of a snippet.
-const SNIPPET: usize = 200;
 /// Addresses and references that one message keeps of each kind.
 const MANY: usize = 1_000;
 /// Attachments that one message tells of.
@@ -183,9 +181,7 @@ pub fn own_of(body: &str) -> serde_json::Result<String> {
 fn tidy(message: &mut EmailMessage) {
     message.body = None;
     message.headers = Vec::new();
-    if let Some((at, _)) = message.snippet.char_indices().nth(SNIPPET) {
-        message.snippet.truncate(at);
-    }
+    message.snippet = ::mail::text::snippet(Some(&message.snippet), None);
     for people in
         [&mut message.from, &mut message.to, &mut message.cc, &mut message.bcc, &mut message.reply_to]
     {

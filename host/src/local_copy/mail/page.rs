@@ -6,6 +6,7 @@ use storage::items::Item;
 use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::App;
+use crate::app::resource_kind::ResourceKind;
 use crate::local_copy::change::{CopyLocation, ItemChange};
 use crate::local_copy::mail::folder_ids::FolderIds;
 use crate::local_copy::mail::threads::Threads;
@@ -16,11 +17,12 @@ pub(crate) struct MailPage<'a, 'l> {
     pub(crate) place: &'a CopyLocation,
     pub(crate) lock: &'l ConnectionLock,
     pub(crate) known: StoredMessages<'l>,
+    pub(crate) folders: StoredFolders<'l>,
     pub(crate) names: FolderIds,
     pub(crate) threads: Threads,
     /// Rows of sources that the page says are gone, by fingerprint.
     pub(crate) leaving: HashMap<String, Vec<Locked<'l, Item>>>,
-    pub(crate) changed: Vec<ItemChange<'l>>,
+    pub(crate) changed: PageChanges<'l>,
     /// The log's last sequence when the provider was asked.
     pub(crate) as_of: i64,
     /// What was left out because it was written here since then, by the provider's names.
@@ -35,4 +37,52 @@ pub(crate) struct StoredMessages<'l> {
     pub(crate) by_fingerprint: HashMap<String, Vec<Locked<'l, Item>>>,
     /// What others call it that only we know, or only we change.
     pub(crate) by_uid: HashMap<String, Vec<Locked<'l, Item>>>,
+}
+
+/// Rows of folders and labels, tombstones included, by kind and the provider's id.
+pub(crate) type StoredFolders<'l> = HashMap<(ResourceKind, String), Locked<'l, Item>>;
+
+/// The changes of a page, in their order.
+#[derive(Default)]
+pub(crate) struct PageChanges<'l> {
+    /// An empty slot had a change that a later one of the same item replaced.
+    changes: Vec<Option<ItemChange<'l>>>,
+    /// The slot of the first change of each item, by the item's id.
+    by_item: HashMap<String, usize>,
+}
+
+impl<'l> PageChanges<'l> {
+    /// Whether an item changes.
+    pub(crate) fn contains(&self, id: &str) -> bool {
+        self.by_item.contains_key(id)
+    }
+
+    /// The first change of an item.
+    pub(crate) fn find_mut(&mut self, id: &str) -> Option<&mut ItemChange<'l>> {
+        self.changes.get_mut(*self.by_item.get(id)?)?.as_mut()
+    }
+
+    /// Adds a change after all others.
+    pub(crate) fn add(&mut self, change: ItemChange<'l>) {
+        self.by_item.entry(change.item.id.clone()).or_insert(self.changes.len());
+        self.changes.push(Some(change));
+    }
+
+    /// Takes the first change of an item out.
+    pub(crate) fn take(&mut self, id: &str) -> Option<ItemChange<'l>> {
+        let at = self.by_item.remove(id)?;
+        self.changes.get_mut(at)?.take()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ItemChange<'l>> {
+        self.changes.iter().flatten()
+    }
+
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut ItemChange<'l>> {
+        self.changes.iter_mut().flatten()
+    }
+
+    pub(crate) fn into_changes(self) -> impl Iterator<Item = ItemChange<'l>> {
+        self.changes.into_iter().flatten()
+    }
 }

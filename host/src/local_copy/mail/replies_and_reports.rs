@@ -13,34 +13,50 @@ use storage::{Tx, outbox, tracking as table};
 use crate::app::App;
 use crate::app::event_log::{self, NewLogEntry, Origin};
 use crate::app::resource_kind::ResourceKind;
-use crate::local_copy::change::{ChangeKind, CopyLocation, ItemChange};
+use crate::local_copy::change::{ChangeKind, ItemChange};
+use crate::local_copy::transaction::CopyTransaction;
 
 /// The kind of the jobs that read reports. Their key is the id of the message.
 pub const REPORT_JOB: &str = "report";
 
-/// Looks at a message that was told just now, in the transaction that stores it.
-pub async fn look(tx: &mut Tx, app: &App, place: &CopyLocation, changed: &ItemChange<'_>) -> Result<()> {
-    let is_news = changed.change == ChangeKind::Created && place.origin == Origin::Provider;
-    if !is_news || changed.kind != ResourceKind::EmailMessage {
+/// Messages of ours that one message answers at most, as far as it counts as a reply to them.
+const MAX_ANSWERED: usize = 5;
+
+/// A message that names a Message-ID as answered.
+struct IncomingReply<'w> {
+    item: &'w Item,
+    answered: String,
+}
+
+/// Looks at the messages that were told just now, in the transaction that stores them.
+pub async fn look(copy: &mut CopyTransaction<'_, '_>, written: &[ItemChange<'_>]) -> Result<()> {
+    if copy.location.origin != Origin::Provider {
         return Ok(());
     }
-    let item = &changed.item;
-    let message: EmailMessage = serde_json::from_str(&item.body)?;
-    if may_report(&message) {
-        let report = Report {
-            item_id: item.id.clone(),
-            tenant: place.tenant.clone(),
-            connection_id: item.connection_id.clone(),
-            attempts: 0,
-        };
-        table::add_report(tx, &report, app.now()).await?;
-        jobs::enqueue(tx, &report_job(&report, app.now()), app.now()).await?;
-        return Ok(());
+    let is_new =
+        |one: &&ItemChange<'_>| one.change == ChangeKind::Created && one.kind == ResourceKind::EmailMessage;
+    let (mut replies, mut reports) = (Vec::new(), Vec::new());
+    for one in written.iter().filter(is_new) {
+        let item = &one.item;
+        let message: EmailMessage = serde_json::from_str(&item.body)?;
+        if may_report(&message) {
+            reports.push(Report {
+                item_id: item.id.clone(),
+                tenant: copy.location.tenant.clone(),
+                connection_id: item.connection_id.clone(),
+                attempts: 0,
+            });
+        } else if !message.auto_reply {
+            let answered = message.in_reply_to.into_iter().take(MAX_ANSWERED);
+            replies.extend(answered.map(|answered| IncomingReply { item, answered }));
+        }
     }
-    if !message.auto_reply {
-        replied(tx, app, item, &message).await?;
-    }
-    Ok(())
+    count_replies(copy, &replies).await?;
+    // After the log, because it enqueues jobs: see `LockRank`.
+    let now = copy.app.now();
+    table::add_reports(copy.tx, &reports, now).await?;
+    let jobs: Vec<NewJob<'_>> = reports.iter().map(|report| report_job(report, now)).collect();
+    Ok(jobs::enqueue_all(copy.tx, &jobs, now).await?)
 }
 
 /// The job that reads a message which may be a report.
@@ -71,14 +87,23 @@ pub(crate) fn may_report(message: &EmailMessage) -> bool {
         || message.from.iter().chain(&message.sender).any(is_server)
 }
 
-/// Counts an answer to a message of ours.
-pub(crate) async fn replied(tx: &mut Tx, app: &App, item: &Item, message: &EmailMessage) -> Result<()> {
-    for id in message.in_reply_to.iter().take(5) {
-        let Some(sent) = outbox::by_message_id(&mut *tx, &item.connection_id, id).await? else { continue };
-        let Some(record) = table::of_message(&mut *tx, &sent.id).await? else { continue };
-        if !record.replies || app.now() > record.expires_at {
-            continue;
-        }
+/// Counts answers to messages of ours.
+async fn count_replies(copy: &mut CopyTransaction<'_, '_>, replies: &[IncomingReply<'_>]) -> Result<()> {
+    let (app, location) = (copy.app, copy.location);
+    let answered: Vec<&str> = replies.iter().map(|reply| reply.answered.as_str()).collect();
+    if answered.is_empty() {
+        return Ok(());
+    }
+    let sent = outbox::by_message_ids(&mut *copy.tx, &location.connection_id, &answered).await?;
+    if sent.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<&str> = sent.values().map(String::as_str).collect();
+    let records = table::of_messages(&mut *copy.tx, &ids).await?;
+    let mut entries = Vec::new();
+    for IncomingReply { item, answered } in replies {
+        let record = sent.get(answered).and_then(|id| records.get(id));
+        let Some(record) = record.filter(|r| r.replies && app.now() <= r.expires_at) else { continue };
         let event = Event {
             id: app.new_id(ids::Kind::Notification),
             kind: "reply".to_owned(),
@@ -90,22 +115,34 @@ pub(crate) async fn replied(tx: &mut Tx, app: &App, item: &Item, message: &Email
             reason: None,
             detail: Some(json!({ "messageId": item.id }).to_string()),
         };
-        if table::add_event(tx, &record.id, &event).await? {
-            tell(tx, app, &record, &event, json!({ "messageId": item.id })).await?;
+        // One after the other: few messages of a page answer one that is tracked.
+        if table::add_event(copy.tx, &record.id, &event).await? {
+            entries.extend(log_entry(record, &event, json!({ "messageId": item.id })));
         }
+    }
+    if !entries.is_empty() {
+        event_log::append(copy.tx, app, &location.tenant, entries).await?;
     }
     Ok(())
 }
 
 /// Tells of what happened to a message, in the log.
 pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: Value) -> Result<()> {
+    if let Some(entry) = log_entry(record, event, more) {
+        event_log::append(tx, app, &record.tenant, vec![entry]).await?;
+    }
+    Ok(())
+}
+
+/// The log's line for an event; none for kinds that no line tells of.
+fn log_entry(record: &Record, event: &Event, more: Value) -> Option<NewLogEntry> {
     let word = match event.kind.as_str() {
         "open" => "opened",
         "click" => "link_clicked",
         "reply" => "replied",
         "bounce" => "bounced",
         "complaint" => "complaint",
-        _ => return Ok(()),
+        _ => return None,
     };
     let mut told = json!({
         "trackingId": record.id,
@@ -120,7 +157,7 @@ pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: 
     if let (Some(told), Value::Object(more)) = (told["event"].as_object_mut(), more) {
         told.extend(more);
     }
-    let note = NewLogEntry {
+    Some(NewLogEntry {
         connection_id: Some(record.connection_id.clone()),
         account_ids: None,
         entry_type: format!("email.message.{word}"),
@@ -132,7 +169,5 @@ pub async fn tell(tx: &mut Tx, app: &App, record: &Record, event: &Event, more: 
         etag: None,
         origin: Origin::System,
         resource: Some(told.to_string()),
-    };
-    event_log::append(tx, app, &record.tenant, vec![note]).await?;
-    Ok(())
+    })
 }

@@ -40,7 +40,8 @@ pub async fn page(
     app: &App,
     asker: &RequestContext,
     query: &MergeSuggestionQuery,
-    (after, limit): (Option<Position>, usize),
+    after: Option<Position>,
+    limit: usize,
 ) -> Result<(Vec<String>, Option<Position>)> {
     freshen(app, asker, query).await?;
     let ranking = ranking(app, asker, query).await?;

@@ -39,7 +39,7 @@ pub async fn freshen(app: &App, asker: &RequestContext, query: &ContactQuery) ->
         }
     }
     if let Some(id) = &query.book_id {
-        let opened = open_to_read(app, asker, (kind, id)).await;
+        let opened = open_to_read(app, asker, kind, id).await;
         let opened = opened.map_err(|e| match e.code() {
             Some(Code::NotFound) => fault("book_id", "names no contact book"),
             _ => e,
@@ -65,7 +65,8 @@ pub async fn list(
     asker: &RequestContext,
     kind: ResourceKind,
     query: &ContactQuery,
-    (after, limit): (Option<ListPosition>, i64),
+    after: Option<ListPosition>,
+    limit: i64,
 ) -> Result<(Vec<String>, Option<ListPosition>)> {
     let words = words(query.q.as_deref())?;
     let keys: Vec<_> = [
@@ -96,12 +97,12 @@ pub async fn list(
         let is_asked = connection.is_none_or(|c| c == row.connection_id);
         Ok(is_asked && !asker.reading.withholds(row.connection_id))
     };
-    collection_items::list(app, asker, &list, (after, limit, query.with_provider_data), admits).await
+    collection_items::list(app, asker, &list, after, query.with_provider_data, admits).await
 }
 
 /// Sees to it that the book of a contact or a group is fresh.
 pub async fn freshen_one(app: &App, asker: &RequestContext, kind: ResourceKind, id: &str) -> Result<()> {
     let item = asker.item(app, kind, id).await?;
-    let opened = open_to_read(app, asker, (ResourceKind::ContactBook, &item.parent_id)).await?;
+    let opened = open_to_read(app, asker, ResourceKind::ContactBook, &item.parent_id).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await
 }

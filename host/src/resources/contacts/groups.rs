@@ -6,9 +6,8 @@ use model::Instant;
 use model::contacts::ContactGroup;
 use model::wire::ItemWrite;
 
-use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::local_copy::contact::MAX_INLINE_MEMBERS;
 use crate::resources::collection_items::{self, CollectionItem};
 use crate::writes::open_collection::OpenCollection;
@@ -21,7 +20,8 @@ impl CollectionItem for ContactGroup {
         &mut self,
         before: Option<&Self>,
         changed: &mut Vec<String>,
-        _: (Instant, &str),
+        _: Instant,
+        _: &str,
     ) -> Result<()> {
         let is_new = |field: &str| changed.iter().any(|f| f == field);
         if (before.is_none() || is_new("name")) && self.name.trim().is_empty() {
@@ -41,8 +41,7 @@ impl CollectionItem for ContactGroup {
     }
 
     async fn args(
-        app: &App,
-        asker: &RequestContext,
+        cx: &WriteContext,
         opened: &OpenCollection,
         mut write: ItemWrite<Self>,
         _: Option<&Self>,
@@ -51,10 +50,8 @@ impl CollectionItem for ContactGroup {
         let members =
             write.body.contact_ids.take().filter(|_| write.changed.iter().any(|f| f == "contactIds"));
         if let Some(members) = members {
-            let contacts = (opened, ResourceKind::Contact);
-            let found =
-                collection_items::named(app, asker, contacts, &members, |i| format!("contactIds[{i}]"))
-                    .await?;
+            let field = |i: usize| format!("contactIds[{i}]");
+            let found = collection_items::named(cx, opened, ResourceKind::Contact, &members, field).await?;
             write.body.contact_ids = Some(found.iter().map(collection_items::uid).collect());
         }
         Ok(write)

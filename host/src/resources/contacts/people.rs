@@ -8,15 +8,15 @@ use model::wire::ItemWrite;
 use model::wire::contacts::ContactWrite;
 use serde_json::{Map, Value};
 
-use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::local_copy::contact::{composed_name, derive};
 use crate::resources::collection_items::{self, CollectionItem};
-use crate::resources::collections::open_to_write;
+use crate::resources::collections::{open_of, open_to_write};
 use crate::resources::contacts::input;
+use crate::resources::open_item::ensure_fresh;
+use crate::sync::collection_set;
 use crate::sync::scope::SyncScope;
-use crate::sync::{collection_set, ensure_fresh};
 use crate::writes::open_collection::OpenCollection;
 
 impl CollectionItem for Contact {
@@ -27,7 +27,8 @@ impl CollectionItem for Contact {
         &mut self,
         before: Option<&Self>,
         changed: &mut Vec<String>,
-        _: (Instant, &str),
+        _: Instant,
+        _: &str,
     ) -> Result<()> {
         // A name that was made of the parts goes along with them.
         let was_composed = before.is_some_and(|b| b.display_name == composed_name(b));
@@ -46,8 +47,7 @@ impl CollectionItem for Contact {
     }
 
     async fn args(
-        app: &App,
-        asker: &RequestContext,
+        cx: &WriteContext,
         opened: &OpenCollection,
         mut write: ItemWrite<Self>,
         before: Option<&Self>,
@@ -58,11 +58,11 @@ impl CollectionItem for Contact {
         let new: Vec<String> = shall.iter().filter(|id| !was.contains(id)).cloned().collect();
         let old: Vec<String> = was.iter().filter(|id| !shall.contains(id)).cloned().collect();
         let at = |i: usize| format!("groupIds[{}]", shall.iter().position(|id| *id == new[i]).unwrap_or(i));
-        let groups = (opened, ResourceKind::ContactGroup);
-        let joins = collection_items::named(app, asker, groups, &new, at).await?;
-        let leaves = collection_items::named(app, asker, groups, &old, |_| "groupIds".to_owned()).await?;
+        let (group, field) = (ResourceKind::ContactGroup, |_: usize| "groupIds".to_owned());
+        let joins = collection_items::named(cx, opened, group, &new, at).await?;
+        let leaves = collection_items::named(cx, opened, group, &old, field).await?;
         let kept: Vec<String> = shall.iter().filter(|id| was.contains(id)).cloned().collect();
-        let kept = collection_items::named(app, asker, groups, &kept, |_| "groupIds".to_owned()).await?;
+        let kept = collection_items::named(cx, opened, group, &kept, field).await?;
         write.body.group_ids = kept.iter().chain(&joins).map(collection_items::uid).collect();
         Ok(ContactWrite {
             write,
@@ -74,14 +74,10 @@ impl CollectionItem for Contact {
 
 /// The book that a create of a contact or a group is meant for: the one that the body names, else the default one of the
 /// connection that it names.
-pub async fn book_of(
-    app: &App,
-    asker: &RequestContext,
-    input: &mut Map<String, Value>,
-) -> Result<OpenCollection> {
+pub async fn book_of(cx: &WriteContext, input: &mut Map<String, Value>) -> Result<OpenCollection> {
     match input.remove("bookId") {
         None | Some(Value::Null) => {}
-        Some(Value::String(id)) => return named_book(app, asker, &id, "bookId").await,
+        Some(Value::String(id)) => return named_book(cx, &id, "bookId").await,
         Some(_) => return Err(fault("bookId", "must be a string")),
     }
     let connection_id = match input.get("connectionId") {
@@ -92,15 +88,18 @@ pub async fn book_of(
         }
     };
     let kind = ResourceKind::ContactBook;
-    let connection = asker.connection(app, &connection_id, kind.write_scope()).await?;
-    ensure_fresh(app, &connection, &SyncScope::collections(kind), asker.no_cache).await?;
-    let books = collection_set::collections(app, &connection, kind).await?;
+    let (app, no_cache) = (&cx.app, cx.request.no_cache);
+    let mut account = cx.account(&connection_id, kind.write_scope()).await?;
+    ensure_fresh(app, &mut account, &SyncScope::collections(kind), no_cache).await?;
+    let mut books = collection_set::collections(app, &account.connection, kind).await?;
     let is_default = |body: &str| body.contains("\"isDefault\":true");
     let is_writable = |body: &str| body.contains("\"readOnly\":false");
-    let default =
-        books.iter().find(|b| is_default(&b.body)).or_else(|| books.iter().find(|b| is_writable(&b.body)));
-    match default {
-        Some(book) => Ok(contacts_in(open_to_write(app, asker, (kind, &book.id)).await?)),
+    let default = books.iter().position(|b| is_default(&b.body));
+    match default.or_else(|| books.iter().position(|b| is_writable(&b.body))) {
+        Some(at) => {
+            cx.request.ensure_scope(kind.read_scope())?;
+            Ok(contacts_in(open_of(account, books.swap_remove(at))?))
+        }
         None => {
             let message = "this account has no contact book that can be written; make one first";
             Err(invalid(Code::CapabilityNotSupported, "connectionId", message))
@@ -109,8 +108,8 @@ pub async fn book_of(
 }
 
 /// A book that a body names.
-async fn named_book(app: &App, asker: &RequestContext, id: &str, field: &str) -> Result<OpenCollection> {
-    match open_to_write(app, asker, (ResourceKind::ContactBook, id)).await {
+async fn named_book(cx: &WriteContext, id: &str, field: &str) -> Result<OpenCollection> {
+    match open_to_write(cx, ResourceKind::ContactBook, id).await {
         Err(e) if e.code() == Some(Code::NotFound) => Err(fault(field, "names no contact book")),
         opened => Ok(contacts_in(opened?)),
     }
@@ -118,16 +117,4 @@ async fn named_book(app: &App, asker: &RequestContext, id: &str, field: &str) ->
 
 fn contacts_in(opened: OpenCollection) -> OpenCollection {
     OpenCollection { kind: ResourceKind::Contact, ..opened }
-}
-
-/// The book that a contact or a group lies in, for a write.
-pub async fn book_with(
-    app: &App,
-    asker: &RequestContext,
-    kind: ResourceKind,
-    id: &str,
-) -> Result<OpenCollection> {
-    let item = asker.item(app, kind, id).await?;
-    let opened = open_to_write(app, asker, (ResourceKind::ContactBook, &item.parent_id)).await?;
-    Ok(OpenCollection { kind, ..opened })
 }

@@ -1,6 +1,6 @@
 //! The picture of a contact that its record holds.
 
-use base::error::{Result, not_found};
+use base::error::{Code, Result, not_found, refuse};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::contacts::Contact;
@@ -24,17 +24,18 @@ pub struct PhotoBytes {
 /// Reads it from the provider: pictures are not kept here.
 pub async fn get(app: &App, asker: &RequestContext, contact_id: &str) -> Result<PhotoBytes> {
     let item = asker.item(app, ResourceKind::Contact, contact_id).await?;
-    let opened = open_to_read(app, asker, (ResourceKind::ContactBook, &item.parent_id)).await?;
+    let opened = open_to_read(app, asker, ResourceKind::ContactBook, &item.parent_id).await?;
     let (connection, book) = &*opened;
     let contact: Contact = serde_json::from_str(&item.body)?;
     let photo =
         contact.photo.filter(|p| p.url.is_none()).ok_or_else(|| not_found("picture in this contact"))?;
     let args =
         SourceRef { collection: book.external_id.clone(), source: item.source_id.clone(), time_zone: None };
-    let op = (Surface::Contacts, "contacts.photo");
-    let picture: Picture = fetch(app, connection, asker, op, &args).await?;
+    let picture: Picture = fetch(app, connection, asker, Surface::Contacts, "contacts.photo", &args).await?;
     let bytes = BASE64_STANDARD.decode(&picture.content_base64);
-    let bytes = bytes.map_err(|e| anyhow::anyhow!("the connector's picture is no base64: {e}"))?;
+    let bytes = bytes.map_err(|_| {
+        refuse(Code::ConnectorError, "the connector's picture of this contact is not base64 (RFC 4648)")
+    })?;
     Ok(PhotoBytes { content_type: image_type(&picture.content_type), bytes, etag: photo.etag })
 }
 

@@ -56,7 +56,7 @@ impl InstanceBuffer {
     }
 
     /// The part of a range that can still have something: what begins after the last of a full page has no place on it.
-    fn bound(&mut self, (from, to): (i64, i64)) -> (i64, i64) {
+    fn bound(&mut self, from: i64, to: i64) -> (i64, i64) {
         if self.all.len() < self.limit.saturating_mul(4) {
             return (from, to);
         }
@@ -121,7 +121,7 @@ pub async fn page(
     let (start, end) = (query.start.unwrap_or_default(), query.end.unwrap_or_default());
     let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
     let tenant = &asker.tenant.application_id;
-    let (rows, exceptions) = instances::series_between(app, asker, calendar, (start, end)).await?;
+    let (rows, exceptions) = instances::series_between(app, asker, calendar, start, end).await?;
     let mut series = match rows.is_empty() {
         true => Vec::new(),
         false => app.compute.run_heavy(tenant, || read(&rows, &exceptions)).await?,
@@ -136,8 +136,8 @@ pub async fn page(
         stretch.to = add_events(app, asker, calendar, &stretch, &mut found).await?;
         if !series.is_empty() {
             let expand = || {
-                for (number, one) in series.iter_mut().enumerate() {
-                    expand(number, one, &stretch, (&mut found, &mut budget));
+                for (number, (one, told)) in series.iter_mut().enumerate() {
+                    expand(number, one, told, &stretch, &mut found, &mut budget);
                 }
             };
             app.compute.run_heavy(tenant, expand).await;
@@ -147,7 +147,7 @@ pub async fn page(
     }
     let has_more = from < end;
     let is_light = series.is_empty();
-    let finish = move || rendered(found.all, &series, (wanted, has_more, query.with_provider_data));
+    let finish = move || rendered(found.all, &series, wanted, has_more, query.with_provider_data);
     if is_light { finish() } else { app.compute.run_heavy(tenant, finish).await }
 }
 
@@ -210,9 +210,11 @@ async fn add_events(
 /// Adds what a series has in a stretch. `told`: what keeps it from being expanded stands in the list.
 fn expand(
     number: usize,
-    (series, told): &mut (Series<'_>, bool),
+    series: &Series<'_>,
+    told: &mut bool,
     stretch: &TimeStretch<'_>,
-    (found, budget): (&mut InstanceBuffer, &mut ExpansionBudget),
+    found: &mut InstanceBuffer,
+    budget: &mut ExpansionBudget,
 ) {
     // Its occurrences differ from it in their times only, but for those that follow an exception: what is asked about anything else is
     // answered once, and once of each exception.
@@ -221,9 +223,9 @@ fn expand(
         return;
     }
     let mut admitted: HashMap<(usize, bool), bool> = HashMap::new();
-    let range = found.bound((stretch.from, stretch.to));
+    let (from, to) = found.bound(stretch.from, stretch.to);
     let most = found.all.len().saturating_add(found.limit);
-    let unexpanded = series.visit(range, stretch.start, budget, &mut |place| {
+    let unexpanded = series.visit(from, to, stretch.start, budget, &mut |place| {
         let (at, id) = (place.start.as_millis(), series.id_of(&place));
         let row = series.stored(&place).unwrap_or(series.row);
         let is_shown = stretch.has(at, &id)
@@ -260,7 +262,9 @@ fn expand(
 fn rendered(
     all: Vec<ListedEntry>,
     series: &[(Series<'_>, bool)],
-    (wanted, has_more, raw): (usize, bool, bool),
+    wanted: usize,
+    has_more: bool,
+    raw: bool,
 ) -> Result<EventPage> {
     let mut room = PageBudget::new(wanted);
     let mut texts = Vec::new();

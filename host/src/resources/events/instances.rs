@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use base::error::{Code, Error, Result, refuse};
 use recurrence::Suffix;
 use storage::items::{self, Item, Shape, Window};
+use storage::sql::Chunk;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -39,21 +40,16 @@ async fn rows(
     app: &App,
     asker: &RequestContext,
     calendar_id: &str,
-    range: (i64, i64),
+    from: i64,
+    to: i64,
     shape: Shape,
 ) -> Result<Vec<Item>> {
     let mut found: Vec<Item> = Vec::new();
     let mut bytes = 0_usize;
     let mut after = None;
     loop {
-        let window = Window {
-            parent_id: calendar_id,
-            from: Some(range.0),
-            to: range.1,
-            shape,
-            after: after.take(),
-            limit: PAGE,
-        };
+        let window =
+            Window { parent_id: calendar_id, from: Some(from), to, shape, after: after.take(), limit: PAGE };
         let chunk = items::list_window(app.db.reader(), &asker.tenant, &window).await?;
         after = chunk.rows.last().map(|i| items::After { sort_at: i.sort_at, id: i.id.clone() });
         for mut item in chunk.rows {
@@ -83,11 +79,12 @@ pub async fn series_between(
     app: &App,
     asker: &RequestContext,
     calendar: &Item,
-    range: (i64, i64),
+    from: i64,
+    to: i64,
 ) -> Result<(Vec<Item>, HashMap<String, Vec<Item>>)> {
-    let mut series = rows(app, asker, &calendar.id, range, Shape::Series).await?;
+    let mut series = rows(app, asker, &calendar.id, from, to, Shape::Series).await?;
     let mut known: HashSet<String> = series.iter().map(|s| s.id.clone()).collect();
-    let moved = rows(app, asker, &calendar.id, range, Shape::Exceptions).await?;
+    let moved = rows(app, asker, &calendar.id, from, to, Shape::Exceptions).await?;
     for id in moved.into_iter().filter_map(|exception| exception.series_id) {
         if known.insert(id.clone())
             && let Some(item) =
@@ -98,12 +95,24 @@ pub async fn series_between(
     }
     let ids: Vec<&str> = series.iter().map(|s| s.id.as_str()).collect();
     let mut exceptions: HashMap<String, Vec<Item>> = HashMap::new();
-    for item in items::exceptions_of(app.db.reader(), &ids).await? {
+    for item in exceptions_of(app, &ids).await? {
         if let Some(series) = item.series_id.clone() {
             exceptions.entry(series).or_default().push(item);
         }
     }
     Ok((series, exceptions))
+}
+
+/// The exceptions of series: a provider can name any number.
+async fn exceptions_of(app: &App, series_ids: &[&str]) -> Result<Vec<Item>> {
+    bounded(items::exceptions_of(app.db.reader(), series_ids, MAX_BYTES).await?)
+}
+
+fn bounded(found: Chunk<Item>) -> Result<Vec<Item>> {
+    match found.is_last && found.rows.len() <= MAX_EVENTS {
+        true => Ok(found.rows),
+        false => Err(too_many()),
+    }
 }
 
 /// The instance with this suffix; an exception where one is stored.
@@ -116,12 +125,13 @@ pub async fn by_suffix(app: &App, series: &Item, suffix: &str) -> Result<Option<
             midnight.timestamp().as_millisecond()
         }
     };
-    let exceptions = items::exceptions(app.db.reader(), &series.id).await?;
+    let exceptions = exceptions_of(app, &[&series.id]).await?;
     let whole = Series::read(series, &exceptions)?;
     if let Some(exception) = whole.exception(suffix) {
         return Ok(Some(EventIdTarget::Stored(Box::new(exception.clone()))));
     }
-    let instance = whole.named(suffix, near(suffix_value, at)).map_err(|e| refusal(&e))?;
+    let (from, to) = near(suffix_value, at);
+    let instance = whole.named(suffix, from, to).map_err(|e| refusal(&e))?;
     Ok(instance.map(|instance| EventIdTarget::Occurrence {
         series: Box::new(series.clone()),
         instance: Box::new(instance),
@@ -136,5 +146,19 @@ fn near(suffix: Suffix, at: i64) -> (i64, i64) {
         Suffix::Instant(_) => (at, at + 1_000),
         // A date: the midnight of its zone is somewhere near.
         Suffix::Date(_) => (at - 2 * DAY, at + 2 * DAY),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_exceptions_than_a_query_holds_are_refused() {
+        let found = |count, is_last| Chunk { rows: vec![Item::default(); count], is_last };
+        let code = |chunk| bounded(chunk).map(|rows| rows.len()).map_err(|e| e.code());
+        assert!(matches!(code(found(MAX_EVENTS, true)), Ok(MAX_EVENTS)));
+        assert!(matches!(code(found(MAX_EVENTS + 1, true)), Err(Some(Code::RangeTooLarge))));
+        assert!(matches!(code(found(1, false)), Err(Some(Code::RangeTooLarge))), "there are more bytes");
     }
 }

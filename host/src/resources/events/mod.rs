@@ -7,6 +7,7 @@ pub mod input;
 pub mod instance;
 pub mod instances;
 pub mod listing;
+pub mod open;
 pub mod read;
 pub mod respond;
 pub mod series;
@@ -16,7 +17,8 @@ pub mod write;
 
 pub use crate::resources::events::instance::Instance;
 
-use base::error::{Code, Result, refuse};
+use base::error::{Code, Error, Result, refuse};
+use storage::items::Item;
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -30,11 +32,14 @@ pub async fn named(
     calendar_id: &str,
     event_id: &str,
 ) -> Result<EventIdTarget> {
-    let missing = || refuse(Code::NotFound, "no such event");
-    let mut parts = event_id.splitn(3, '_');
-    let (prefix, unique, suffix) = (parts.next(), parts.next(), parts.next());
-    let (Some(prefix), Some(unique)) = (prefix, unique) else { return Err(missing()) };
-    let stored = asker.item(app, ResourceKind::Event, &format!("{prefix}_{unique}")).await?;
+    let EventIdParts { stored_id, .. } = EventIdParts::of(event_id)?;
+    let stored = asker.item(app, ResourceKind::Event, &stored_id).await?;
+    target_of(app, stored, calendar_id, event_id).await
+}
+
+/// The same of the stored event that the id begins with.
+pub async fn target_of(app: &App, stored: Item, calendar_id: &str, event_id: &str) -> Result<EventIdTarget> {
+    let EventIdParts { suffix, .. } = EventIdParts::of(event_id)?;
     if stored.parent_id != calendar_id {
         return Err(missing());
     }
@@ -43,6 +48,24 @@ pub async fn named(
         return Err(missing());
     }
     Box::pin(instances::by_suffix(app, &stored, suffix)).await?.ok_or_else(missing)
+}
+
+/// An event's id: that of the stored event, and of an instance what follows it.
+pub struct EventIdParts<'i> {
+    pub stored_id: String,
+    suffix: Option<&'i str>,
+}
+
+impl<'i> EventIdParts<'i> {
+    pub fn of(event_id: &'i str) -> Result<EventIdParts<'i>> {
+        let mut parts = event_id.splitn(3, '_');
+        let (Some(prefix), Some(unique)) = (parts.next(), parts.next()) else { return Err(missing()) };
+        Ok(EventIdParts { stored_id: format!("{prefix}_{unique}"), suffix: parts.next() })
+    }
+}
+
+fn missing() -> Error {
+    refuse(Code::NotFound, "no such event")
 }
 
 #[cfg(test)]

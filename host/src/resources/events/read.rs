@@ -25,7 +25,7 @@ const MAX_SCANNED: usize = 2_000;
 /// The calendar that is asked about, fresh enough to be read.
 pub async fn open(app: &App, asker: &RequestContext, query: &EventQuery) -> Result<Arc<(Connection, Item)>> {
     query.check()?;
-    let opened = collections::open_to_read(app, asker, (ResourceKind::Calendar, &query.calendar_id)).await?;
+    let opened = collections::open_to_read(app, asker, ResourceKind::Calendar, &query.calendar_id).await?;
     let (connection, calendar) = &*opened;
     collections::freshen(app, asker, connection, calendar).await?;
     Ok(opened)
@@ -113,7 +113,7 @@ async fn scan(
 
 /// Sees to it that the events of a calendar that the caller may read are fresh.
 pub async fn freshen(app: &App, asker: &RequestContext, calendar_id: &str) -> Result<()> {
-    let opened = collections::open_to_read(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
+    let opened = collections::open_to_read(app, asker, ResourceKind::Calendar, calendar_id).await?;
     let (connection, calendar) = &*opened;
     collections::freshen(app, asker, connection, calendar).await
 }
@@ -122,7 +122,8 @@ pub async fn freshen(app: &App, asker: &RequestContext, calendar_id: &str) -> Re
 pub async fn get(
     app: &App,
     asker: &RequestContext,
-    (calendar_id, event_id): (&str, &str),
+    calendar_id: &str,
+    event_id: &str,
     with_provider_data: bool,
 ) -> Result<StoredResponse> {
     let printed =

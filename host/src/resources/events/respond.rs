@@ -6,20 +6,16 @@ use model::wire::calendar::{EventConference, EventRespond, EventTarget, Recurren
 use serde_json::Value;
 use storage::items::Item;
 
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::resources::collections::open_to_write;
-use crate::resources::events::instance::EventIdTarget;
-use crate::resources::events::named;
-use crate::resources::events::target::{is_lone, lone_scope};
-use crate::sync::ensure_fresh;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, call_provider};
+use crate::connections::write_context::WriteContext;
+use crate::resources::events::open::{EventPath, EventToWrite};
+use crate::resources::events::target::{find_series, is_lone, lone_scope};
 use crate::writes::etag::ExpectedEtag;
 use crate::writes::item_response::answer;
 use crate::writes::open_collection::OpenCollection;
-use crate::writes::reconcile::{commit, done};
-use crate::writes::response::ResponseChange;
+use crate::writes::reconcile::reconcile;
+use crate::writes::response::{ItemView, ResponseChange};
 
 /// What a client answers.
 pub struct InvitationResponse {
@@ -36,16 +32,14 @@ pub struct InvitationResponse {
 
 /// Accepts, declines, or perhaps.
 pub async fn respond(
-    app: &App,
-    asker: &RequestContext,
-    (calendar_id, event_id): (&str, &str),
+    cx: &WriteContext,
+    path: EventPath<'_>,
     response: InvitationResponse,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     if response.comment.as_ref().is_some_and(|c| c.chars().count() > 2_000) {
         return Err(invalid(Code::InvalidParameter, "comment", "comment may have at most 2000 characters"));
     }
-    let (opened, item, event) = opened(app, asker, calendar_id, event_id, attempt.resumed).await?;
+    let (opened, item, event) = opened(cx, path).await?;
     if event.organizer.as_ref().is_some_and(|o| o.is_self) {
         return Err(refuse(Code::OrganizerCannotRsvp, "the connected account organises this event"));
     }
@@ -56,56 +50,52 @@ pub async fn respond(
     let args = EventRespond {
         collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
-        target: target(&item, &event, response.scope, &response.expected)?,
+        target: target(cx, &item, &event, response.scope, &response.expected).await?,
         response: response.status,
         comment: response.comment,
         notify_organizer: response.notify_organizer,
         strict: response.strict,
     };
-    let done = done(app, &opened, asker, attempt, "events.respond", &args).await?;
+    let call = ProviderChange::new(opened.kind.surface(), "events.respond", &args);
+    let mut done = call_provider(cx, &opened.account, call).await?;
     let change = ResponseChange { status: 200, metadata: None, warnings: response.warnings };
-    commit(app, &opened, asker, done, change, attempt).await
+    let view = ItemView::new(&mut done, change)?;
+    reconcile(cx, opened.location(), done, view).await
 }
 
 /// Asks the provider for a conference; an event that has one keeps it.
 pub async fn conference(
-    app: &App,
-    asker: &RequestContext,
-    (calendar_id, event_id): (&str, &str),
-    (provider, warnings): (Option<ConferenceProvider>, Vec<Value>),
-    attempt: &IdempotentAttempt,
+    cx: &WriteContext,
+    path: EventPath<'_>,
+    provider: Option<ConferenceProvider>,
+    warnings: Vec<Value>,
 ) -> Result<StoredResponse> {
-    let (opened, item, event) = opened(app, asker, calendar_id, event_id, attempt.resumed).await?;
+    let (opened, item, event) = opened(cx, path).await?;
     if event.conference.is_some() {
         return Ok(answer(200, &item, &warnings));
     }
     let args = EventConference {
         collection: opened.collection.external_id.clone(),
         time_zone: Some(opened.zone.clone()),
-        target: target(&item, &event, None, &ExpectedEtag::Anything)?,
+        target: target(cx, &item, &event, None, &ExpectedEtag::Anything).await?,
         provider,
     };
-    let done = done(app, &opened, asker, attempt, "events.conference", &args).await?;
+    let call = ProviderChange::new(opened.kind.surface(), "events.conference", &args);
+    let mut done = call_provider(cx, &opened.account, call).await?;
     let change = ResponseChange { status: 200, metadata: None, warnings };
-    commit(app, &opened, asker, done, change, attempt).await
+    let view = ItemView::new(&mut done, change)?;
+    reconcile(cx, opened.location(), done, view).await
 }
 
-async fn opened(
-    app: &App,
-    asker: &RequestContext,
-    calendar_id: &str,
-    event_id: &str,
-    look: bool,
-) -> Result<(OpenCollection, Item, Event)> {
-    let opened = open_to_write(app, asker, (ResourceKind::Calendar, calendar_id)).await?;
-    ensure_fresh(app, &opened.connection, &crate::sync::scope::scope(&opened.collection)?, look).await?;
-    let named: EventIdTarget = named(app, asker, calendar_id, event_id).await?;
-    let item = named.item();
+async fn opened(cx: &WriteContext, path: EventPath<'_>) -> Result<(OpenCollection, Item, Event)> {
+    let mut target = EventToWrite::open(cx, path).await?;
+    let item = target.current(cx).await?.into_item();
     let event = serde_json::from_str(&item.body)?;
-    Ok((opened, item, event))
+    Ok((target.opened, item, event))
 }
 
-fn target(
+async fn target(
+    cx: &WriteContext,
     item: &Item,
     event: &Event,
     scope: Option<RecurrenceScope>,
@@ -124,11 +114,13 @@ fn target(
         _ => RecurrenceScope::All,
     };
     let of_instance = is_instance && scope == RecurrenceScope::This;
+    let series = find_series(&cx.app, &cx.request, item, scope).await?;
+    let changed = series.as_ref().unwrap_or(item);
     Ok(EventTarget {
-        source: Some(item.source_id.clone()),
+        source: Some(changed.source_id.clone()),
         recurrence_id: event.recurrence_id.clone().filter(|_| of_instance),
         original_start: event.original_start.filter(|_| of_instance),
         scope,
-        if_match: expected.provider_etag(item),
+        if_match: expected.provider_etag(changed),
     })
 }

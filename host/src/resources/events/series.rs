@@ -17,7 +17,8 @@ const WARNING: &str = "recurrence_not_expanded";
 pub struct Series<'a> {
     pub row: &'a Item,
     pub event: Event,
-    exceptions: &'a [Item],
+    /// In the order of `changed`.
+    exceptions: Vec<&'a Item>,
     changed: Vec<Event>,
     rules: std::result::Result<recurrence::Series, Invalid>,
 }
@@ -53,10 +54,19 @@ pub struct UnexpandedRange {
 }
 
 impl<'a> Series<'a> {
+    /// Two exceptions may stand for one instance, where a provider told of them on two pages. The one with the higher SEQUENCE (RFC 5545) counts,
+    /// as on one page (`local_copy::deduplicate`); of equal ones the one that was told or changed last.
     pub fn read(row: &'a Item, exceptions: &'a [Item]) -> Result<Series<'a>> {
         let event: Event = serde_json::from_str(&row.body)?;
-        let changed =
-            exceptions.iter().map(|i| serde_json::from_str(&i.body)).collect::<serde_json::Result<_>>()?;
+        let mut read = Vec::with_capacity(exceptions.len());
+        for item in exceptions {
+            read.push((item, serde_json::from_str::<Event>(&item.body)?));
+        }
+        // Of two for one instance the last counts (`recurrence::Instances`).
+        read.sort_by(|(one, a), (other, b)| {
+            (a.sequence, one.sequence, &one.id).cmp(&(b.sequence, other.sequence, &other.id))
+        });
+        let (exceptions, changed) = read.into_iter().unzip();
         let rules = recurrence::Series::parse(&event);
         Ok(Series { row, event, exceptions, changed, rules })
     }
@@ -80,7 +90,8 @@ impl<'a> Series<'a> {
     /// same, and the rest of the range is returned.
     pub fn visit(
         &self,
-        (from, to): (i64, i64),
+        from: i64,
+        to: i64,
         start: Start,
         budget: &mut ExpansionBudget,
         visitor: &mut dyn FnMut(Place) -> bool,
@@ -89,8 +100,8 @@ impl<'a> Series<'a> {
         let rules = match &self.rules {
             Ok(rules) => rules,
             Err(invalid) => {
-                self.exceptions_in(range, start).into_iter().all(&mut *visitor);
-                return self.unexpanded((from, to), from, invalid.clone().into());
+                self.exceptions_in(range.0, range.1, start).into_iter().all(&mut *visitor);
+                return self.unexpanded(from, to, from, invalid.clone().into());
             }
         };
         let max = Caps::default().max_steps;
@@ -106,9 +117,9 @@ impl<'a> Series<'a> {
         for place in places.by_ref() {
             match place {
                 Err(Error::TooExpensive(_)) => {
-                    unexpanded = self.unexpanded((from, to), known_to, Error::TooExpensive(max));
+                    unexpanded = self.unexpanded(from, to, known_to, Error::TooExpensive(max));
                 }
-                Err(error) => unexpanded = self.unexpanded((from, to), known_to, error),
+                Err(error) => unexpanded = self.unexpanded(from, to, known_to, error),
                 Ok(place) => {
                     if matches!(place.source, Source::Occurrence(_)) && place.follows.is_none() {
                         known_to = known_to.max(place.start.as_millis());
@@ -125,7 +136,7 @@ impl<'a> Series<'a> {
     }
 
     /// The exceptions as they are stored, for a series that says nothing more of them.
-    fn exceptions_in(&self, (from, to): (Instant, Instant), start: Start) -> Vec<Place> {
+    fn exceptions_in(&self, from: Instant, to: Instant, start: Start) -> Vec<Place> {
         let is_inside = |event: &Event| {
             event.start < to && (event.start >= from || (start == Start::Before && event.end > from))
         };
@@ -143,7 +154,7 @@ impl<'a> Series<'a> {
     }
 
     /// What is not known from `known_to` on, where the series may take place in the range at all.
-    pub fn unexpanded(&self, (from, to): (i64, i64), known_to: i64, error: Error) -> Option<UnexpandedRange> {
+    pub fn unexpanded(&self, from: i64, to: i64, known_to: i64, error: Error) -> Option<UnexpandedRange> {
         let (from, to) = (Instant::from_millis(from), Instant::from_millis(to));
         let (from, to) = recurrence::possible_span(&self.event).within(from, to)?;
         let from = from.as_millis().max(known_to);
@@ -156,16 +167,12 @@ impl<'a> Series<'a> {
         let is_it =
             |event: &Event| recurrence::exception_suffix(rules, event).is_some_and(|own| own == suffix);
         // Of two for one instance the last counts.
-        self.exceptions.get(self.changed.iter().rposition(is_it)?)
+        self.exceptions.get(self.changed.iter().rposition(is_it)?).copied()
     }
 
     /// The instance whose id ends in this suffix, where no exception stands for it; its original start lies in the range
     /// (milliseconds). None also where the recurrence cannot be read: then it has no instances that anybody could name.
-    pub fn named(
-        &self,
-        suffix: &str,
-        (from, to): (i64, i64),
-    ) -> std::result::Result<Option<Instance>, Error> {
+    pub fn named(&self, suffix: &str, from: i64, to: i64) -> std::result::Result<Option<Instance>, Error> {
         let Ok(rules) = &self.rules else { return Ok(None) };
         let range = (Instant::from_millis(from), Instant::from_millis(to));
         let max = Caps::default().max_steps;
@@ -184,7 +191,7 @@ impl<'a> Series<'a> {
     /// The row of an exception.
     pub fn stored(&self, place: &Place) -> Option<&'a Item> {
         match place.source {
-            Source::Exception(index) => self.exceptions.get(index),
+            Source::Exception(index) => self.exceptions.get(index).copied(),
             Source::Occurrence(_) => None,
         }
     }
@@ -257,12 +264,37 @@ mod tests {
         let mut found = Vec::new();
         let short =
             |ms: i64| Instant::from_millis(ms).to_string().chars().skip(5).take(8).collect::<String>();
-        let range = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
-        let unexpanded = whole.visit(range, Start::Before, &mut ExpansionBudget::default(), &mut |place| {
-            found.push(short(place.start.as_millis()));
-            true
-        });
+        let (from, to) = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
+        let unexpanded =
+            whole.visit(from, to, Start::Before, &mut ExpansionBudget::default(), &mut |place| {
+                found.push(short(place.start.as_millis()));
+                true
+            });
         (found, unexpanded.map(|u| (short(u.range.0), short(u.range.1))))
+    }
+
+    #[test]
+    fn of_two_exceptions_for_one_instance_the_newer_counts() {
+        let exception = |id: &str, day: u8, revision: i64, sequence: i64| {
+            let start = Instant::from_millis(at(&format!("2026-03-{day:02}T09:00:00Z")));
+            let original_start = Some(Instant::from_millis(at("2026-03-03T09:00:00Z")));
+            let event = Event { start, end: start, original_start, sequence: revision, ..series(&[]) };
+            Item { sequence, ..item(id, &event) }
+        };
+        let daily = series(&["RRULE:FREQ=DAILY;COUNT=2"]);
+        // Of each: its SEQUENCE, and the sequence of its last change.
+        for (first, second, counts) in
+            [((0, 1), (0, 2), "21"), ((0, 2), (0, 1), "20"), ((1, 1), (0, 2), "20"), ((0, 2), (1, 1), "21")]
+        {
+            let stored =
+                [exception("evt_3", 20, first.0, first.1), exception("evt_2", 21, second.0, second.1)];
+            let expected = ["03-02T09".to_owned(), format!("03-{counts}T09")];
+            assert_eq!(march(&daily, &stored), (expected.to_vec(), None), "{first:?} {second:?}");
+            let row = item("evt_1", &daily);
+            let whole = Series::read(&row, &stored).unwrap();
+            let named = whole.exception("20260303T090000Z").expect("an exception");
+            assert_eq!(named.id, if counts == "20" { "evt_3" } else { "evt_2" });
+        }
     }
 
     #[test]
@@ -272,11 +304,11 @@ mod tests {
         let cheap = series(&["RRULE:FREQ=DAILY"]);
         let (costly, cheap) = (item("evt_1", &costly), item("evt_2", &cheap));
         let (costly, cheap) = (Series::read(&costly, &[]).unwrap(), Series::read(&cheap, &[]).unwrap());
-        let range = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
+        let (from, to) = (at("2026-03-01T00:00:00Z"), at("2026-04-01T00:00:00Z"));
         let mut budget = ExpansionBudget::default();
         let mut visits = |series: &Series<'_>| {
             let mut count = 0;
-            let unexpanded = series.visit(range, Start::Before, &mut budget, &mut |_| {
+            let unexpanded = series.visit(from, to, Start::Before, &mut budget, &mut |_| {
                 count += 1;
                 true
             });

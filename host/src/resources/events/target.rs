@@ -14,6 +14,7 @@ use crate::app::resource_kind::ResourceKind;
 use crate::connections::request_context::RequestContext;
 use crate::resources::events::instance::EventIdTarget;
 use crate::resources::events::instances;
+use crate::writes::etag::ExpectedEtag;
 
 /// What a change is aimed at.
 pub struct WriteTarget {
@@ -24,6 +25,40 @@ pub struct WriteTarget {
     pub versioned: Item,
     /// Of an instance: its series.
     pub series: Option<(Item, Event)>,
+}
+
+impl WriteTarget {
+    /// The row whose record the provider changes: that of the series where an exception that is a record of its own stands for it.
+    fn changed_row(&self) -> &Item {
+        let series = self.series.as_ref().filter(|_| self.target.scope != RecurrenceScope::This);
+        series.map_or(&self.versioned, |(row, _)| row)
+    }
+
+    /// The target with the provider's version that the caller insists on. `expected` is about the event that was named, also where the
+    /// provider changes the record of its series.
+    // Contract silent: whose etag counts where an exception is changed with a scope of more. That of the event in the path, as for all
+    // other instances; the provider is held to the version of the series that is stored here.
+    pub fn expecting(&self, expected: &ExpectedEtag) -> EventTarget {
+        EventTarget { if_match: expected.provider_etag(self.changed_row()), ..self.target.clone() }
+    }
+
+    /// The event that was named, with the record that is read again when the provider has another version.
+    pub fn conflicting(&self) -> Item {
+        Item { source_id: self.changed_row().source_id.clone(), ..self.versioned.clone() }
+    }
+}
+
+/// Finds the series of an exception or an instance, where a change with this scope is one of the series.
+pub async fn find_series(
+    app: &App,
+    asker: &RequestContext,
+    item: &Item,
+    scope: RecurrenceScope,
+) -> Result<Option<Item>> {
+    let Some(id) = item.series_id.as_deref().filter(|_| scope != RecurrenceScope::This) else {
+        return Ok(None);
+    };
+    Ok(items::find(app.db.reader(), &asker.tenant, ResourceKind::Event.as_str(), id).await?)
 }
 
 /// Finds out what is meant. The scope is `this` for an instance and `all` for a series unless the caller says otherwise.
@@ -54,7 +89,8 @@ pub async fn aim(
         (None, _, true) => RecurrenceScope::This,
         _ => RecurrenceScope::All,
     };
-    let mut target = EventTarget { source: Some(item.source_id.clone()), scope, ..EventTarget::default() };
+    let changed = series.as_ref().filter(|_| scope != RecurrenceScope::This).unwrap_or(&item);
+    let mut target = EventTarget { source: Some(changed.source_id.clone()), scope, ..EventTarget::default() };
     let series = series.map(|s| serde_json::from_str::<Event>(&s.body).map(|e| (s, e))).transpose()?;
     if (series.is_some() || is_lone) && scope != RecurrenceScope::All {
         target.recurrence_id.clone_from(&current.recurrence_id);

@@ -60,7 +60,7 @@ fn all_day_times(input: &mut Map<String, Value>, current: Option<&Event>, defaul
         None => current.map_or(default_zone, |e| e.time_zone.as_str()).to_owned(),
     };
     let tz = zone("timeZone", &zone_name)?;
-    let start = match day(input, ("startDate", "start"), &tz)? {
+    let start = match day(input, "startDate", "start", &tz)? {
         Some(day) => day,
         None => match current.and_then(|e| e.start_date.as_deref()) {
             Some(text) => date("startDate", text)?,
@@ -73,7 +73,7 @@ fn all_day_times(input: &mut Map<String, Value>, current: Option<&Event>, defaul
             }
         },
     };
-    let end = match day(input, ("endDate", "end"), &tz)? {
+    let end = match day(input, "endDate", "end", &tz)? {
         Some(day) => day,
         None => match current.and_then(|e| e.end_date.as_deref()) {
             Some(text) if current.is_some_and(|e| e.all_day) => date("endDate", text)?,
@@ -97,7 +97,7 @@ fn all_day_times(input: &mut Map<String, Value>, current: Option<&Event>, defaul
 }
 
 /// A day given as a date, or as the instant of its local midnight.
-fn day(input: &Map<String, Value>, (dated, timed): (&str, &str), tz: &TimeZone) -> Result<Option<Date>> {
+fn day(input: &Map<String, Value>, dated: &str, timed: &str, tz: &TimeZone) -> Result<Option<Date>> {
     if let Some(value) = text(input, dated)? {
         return date(dated, value).map(Some);
     }

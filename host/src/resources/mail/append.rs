@@ -7,52 +7,43 @@ use base::input::validate::fault;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use model::email::send::NewMessage;
-use model::wire::Mutated;
 use model::wire::email::MessageAppend;
-use runtime::{self, Blobs, Surface, Verb};
+use runtime::{Blobs, Surface};
 use serde_json::Value;
 use storage::connections::Connection;
-use storage::log;
 
-use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::call::{self, CallOptions, Op, Reply};
-use crate::connections::call_target::CallTarget;
-use crate::connections::provider_call::failed;
-use crate::connections::request_context::RequestContext;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, call_provider};
+use crate::connections::write_context::WriteContext;
 use crate::resources::mail::compose::{DraftContent, compose, message_id};
 use crate::resources::mail::write::{keywords, named};
-use crate::sync::backfill;
-use crate::writes::mail::{self, MailResponseView};
+use crate::resources::open_item::ensure_mailbox_fresh;
+use crate::writes::mail::MessageView;
+use crate::writes::open_collection::WriteLocation;
+use crate::writes::reconcile::reconcile;
 use crate::writes::response::ResponseChange;
 
 /// Largest message that is taken, bytes.
 const MAX_RAW: usize = 35 << 20;
 
 /// Stores a message.
-pub async fn append(
-    app: &App,
-    asker: &RequestContext,
-    new: NewMessage,
-    warnings: Vec<Value>,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
+pub async fn append(cx: &WriteContext, new: NewMessage, warnings: Vec<Value>) -> Result<StoredResponse> {
     if new.connection_id.is_empty() {
         return Err(invalid(Code::MissingField, "connectionId", "connectionId is required"));
     }
     metadata::check("metadata", &new.metadata)?;
-    let connection = asker.connection(app, &new.connection_id, "email.write").await?;
+    let mut account = cx.account(&new.connection_id, "email.write").await?;
     // Folders are named, and threads found, among what is here.
-    backfill::ensure(app, &connection, false).await?;
-    let (bytes, message_id) = bytes(app, asker, &connection, &new, &attempt.connector_key).await?;
+    ensure_mailbox_fresh(&cx.app, &mut account, false).await?;
+    let connection = &account.connection;
+    let (bytes, message_id) = bytes(cx, connection, &new).await?;
     let blobs = Blobs::default();
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
     drop(bytes);
-    let folders =
-        named(app, asker, &connection, (ResourceKind::EmailFolder, "folderIds"), &new.folder_ids).await?;
-    let labels =
-        named(app, asker, &connection, (ResourceKind::EmailLabel, "labelIds"), &new.label_ids).await?;
+    let (folder, label) = (ResourceKind::EmailFolder, ResourceKind::EmailLabel);
+    let folders = named(cx, connection, folder, "folderIds", &new.folder_ids).await?;
+    let labels = named(cx, connection, label, "labelIds", &new.label_ids).await?;
     let args = MessageAppend {
         blob,
         internet_message_id: message_id,
@@ -64,40 +55,12 @@ pub async fn append(
         keywords: keywords("keywords", new.keywords)?,
         received_at: new.received_at,
     };
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let mutated: Mutated =
-        with_blobs(app, asker, &connection, attempt, "messages.append", (&args, blobs)).await?;
+    let call = ProviderChange::new(Surface::Email, "messages.append", &args).with_blobs(blobs);
+    let mut done = call_provider(cx, &account, call).await?;
     let metadata = Some(new.metadata).filter(|m| !m.is_empty());
     let change = ResponseChange { status: 201, metadata, warnings };
-    mail::commit(app, asker, &connection, mutated, as_of, MailResponseView::item(None, change), attempt).await
-}
-
-/// A change at the provider that brings content along.
-pub async fn with_blobs<A: serde::Serialize + Sync, R: serde::de::DeserializeOwned + Send>(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    attempt: &IdempotentAttempt,
-    name: &'static str,
-    (args, blobs): (&A, Blobs),
-) -> Result<R> {
-    let op = Op { surface: Surface::Email, verb: Verb::Mutate, name };
-    let options = CallOptions {
-        request_id: asker.request_id.clone(),
-        idempotency_key: Some(attempt.connector_key.clone()),
-        blobs,
-        ..CallOptions::default()
-    };
-    let target = CallTarget::of(app, connection)?;
-    let reply: std::result::Result<Reply<R>, runtime::Error> =
-        call::run(app, &target, op, args, options).await;
-    match reply {
-        Ok(reply) => {
-            crate::connections::state::note(app, connection, Ok(())).await;
-            Ok(reply.body)
-        }
-        Err(e) => Err(failed(app, connection, &e).await),
-    }
+    let view = MessageView::message(None, change).after(&mut done)?;
+    reconcile(cx, WriteLocation::top(connection, ResourceKind::EmailMessage), done, view).await
 }
 
 pub fn full() -> Error {
@@ -105,13 +68,8 @@ pub fn full() -> Error {
 }
 
 /// The message and its Message-ID: what the caller sent, or made of its fields.
-async fn bytes(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    new: &NewMessage,
-    key: &str,
-) -> Result<(Vec<u8>, String)> {
+async fn bytes(cx: &WriteContext, connection: &Connection, new: &NewMessage) -> Result<(Vec<u8>, String)> {
+    let key = &cx.attempt.connector_key;
     let Some(raw) = &new.raw_base64 else {
         let content = DraftContent {
             from: new.from.clone(),
@@ -125,11 +83,12 @@ async fn bytes(
             headers: new.headers.clone(),
             ..DraftContent::default()
         };
-        let composed = compose(app, asker, connection, content, key).await?;
+        let composed = compose(&cx.app, &cx.request, connection, content, key).await?;
         return Ok((composed.built.with_bcc(), composed.outgoing.message_id));
     };
     let read = || whole(raw);
-    let (bytes, read) = app.compute.run(&asker.tenant.application_id, raw.len(), read).await?;
+    let tenant = &cx.request.tenant.application_id;
+    let (bytes, read) = cx.app.compute.run(tenant, raw.len(), read).await?;
     // However odd its id is: a second one would make two messages of it for those who look for it.
     match read.message.internet_message_id {
         Some(id) => Ok((bytes, id)),

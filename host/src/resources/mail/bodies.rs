@@ -47,8 +47,9 @@ pub async fn printed(
     for part in rows.chunks(AT_ONCE) {
         let mut contents: HashMap<String, MessageContent> = HashMap::new();
         for connection in connections {
-            let of = part.iter().filter(|r| r.wanted.connection_id == connection.id);
-            let wanted: Vec<MessageToFetch> = of.map(|r| r.wanted.clone()).collect();
+            let of = part.iter().filter_map(|row| row.wanted.as_ref());
+            let wanted: Vec<MessageToFetch> =
+                of.filter(|wanted| wanted.connection_id == connection.id).cloned().collect();
             if wanted.is_empty() {
                 continue;
             }
@@ -104,7 +105,7 @@ pub async fn ask(
         max_body_bytes,
     };
     let asked = app.now();
-    let sources = fetch(app, connection, asker, (Surface::Email, "messages.get"), &args).await?;
+    let sources = fetch(app, connection, asker, Surface::Email, "messages.get", &args).await?;
     asker.reading.note(DataAge::provider(Some(asked)));
     Ok(sources)
 }
@@ -127,7 +128,7 @@ fn of_sources(wanted: &[MessageToFetch], sources: &[Source]) -> HashMap<String, 
         let Some(item) = source.items.first() else { continue };
         // One that cannot be read costs the others of its page nothing.
         let Ok(message) = item.body.read::<EmailMessage>() else {
-            tracing::warn!(message = %of.id, "the connector's answer does not fit the model: its text is left out");
+            tracing::warn!(message_id = %of.id, "the connector's answer does not fit the model: its text is left out");
             continue;
         };
         contents.insert(of.id.clone(), MessageContent { headers: message.headers, body: message.body });

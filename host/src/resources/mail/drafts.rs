@@ -7,32 +7,34 @@ use base::input::validate::fault;
 use model::email::EmailMessage;
 use model::email::draft::{Draft, DraftStatus};
 use model::email::send::NewBody;
-use model::wire::Mutated;
 use model::wire::email::DraftSave;
-use runtime::Blobs;
+use runtime::{Blobs, Surface};
 use serde_json::{Map, Value};
 use storage::connections::Connection;
 use storage::items::{self, Item};
-use storage::log;
 
 use crate::app::App;
 use crate::app::freshness::DataAge;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, call_provider};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::local_copy::mail::draft_state::{is_being_sent, is_gone, is_open, status};
 use crate::local_copy::mail::render_content::content_of;
 use crate::local_copy::mail::render_draft::{DraftHostFields, printed};
 use crate::resources::collection_items::WriteOptions;
-use crate::resources::mail::append::{full, with_blobs};
+use crate::resources::mail::append::full;
 use crate::resources::mail::compose::{DraftContent, compose};
 use crate::resources::mail::draft_input::{content_before, merged, own, taken_metadata, typed};
 use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::{read, write};
+use crate::resources::open_item::ensure_mailbox_fresh;
 use crate::sending::message::OutgoingMessage;
-use crate::sync::backfill;
 use crate::writes::etag::ExpectedEtag;
-use crate::writes::mail::{self, DraftRemainder, MailResponseView, MessageKey};
+use crate::writes::mail::{DraftRemainder, MessageView};
+use crate::writes::open_collection::WriteLocation;
+use crate::writes::reconcile::reconcile;
 use crate::writes::response::{ResponseChange, place};
 
 /// A draft that the key may see.
@@ -42,11 +44,9 @@ pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Item> {
 
 /// Writes a new draft.
 pub async fn create(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     mut input: Map<String, Value>,
     strict: bool,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let missing = || invalid(Code::MissingField, "connectionId", "connectionId is required");
     let id = match input.remove("connectionId") {
@@ -54,31 +54,43 @@ pub async fn create(
         Some(Value::Null) | None => return Err(missing()),
         Some(_) => return Err(fault("connectionId", "must be a string")),
     };
-    let connection = asker.connection(app, &id, "email.write").await?;
-    backfill::ensure(app, &connection, false).await?;
+    let mut account = cx.account(&id, "email.write").await?;
+    ensure_mailbox_fresh(&cx.app, &mut account, false).await?;
     let metadata = taken_metadata(&mut input)?;
-    let own = own(app, &mut input, &DraftHostFields::default())?;
+    let own = own(&cx.app, &mut input, &DraftHostFields::default())?;
     let mut content: DraftContent = typed(&mut input)?;
     (content.reply_to_message_id, content.reply_mode) = (own.reply_to_message_id.clone(), own.reply_mode);
     content.is_draft = true;
     let unknown: Vec<String> = input.keys().cloned().collect();
     let warnings = merge_patch::warnings(&unknown, strict)?;
-    let composed = compose(app, asker, &connection, content, &attempt.connector_key).await?;
+    let key = &cx.attempt.connector_key;
+    let composed = compose(&cx.app, &cx.request, &account.connection, content, key).await?;
     let change = ResponseChange { status: 201, metadata, warnings };
-    save(app, asker, &connection, (composed, own, None, ExpectedEtag::Anything), change, attempt).await
+    let version = DraftVersion { composed, own, before: None, expected: ExpectedEtag::Anything };
+    save(cx, &account, version, change).await
+}
+
+/// A version of a draft that the provider is to keep.
+struct DraftVersion<'d> {
+    composed: OutgoingMessage,
+    own: DraftHostFields,
+    /// The version that it replaces.
+    before: Option<&'d Item>,
+    expected: ExpectedEtag,
 }
 
 /// Has the provider keep it, in place of the version that it was.
 async fn save(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    (composed, own, before, expected): (OutgoingMessage, DraftHostFields, Option<&Item>, ExpectedEtag),
+    cx: &WriteContext,
+    account: &WriteAccount,
+    version: DraftVersion<'_>,
     change: ResponseChange,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    let DraftVersion { composed, own, before, expected } = version;
+    let (app, connection) = (&cx.app, &account.connection);
     let bytes = composed.built.with_bcc();
-    let content = app.compute.run(&asker.tenant.application_id, bytes.len(), || content_of(&bytes)).await;
+    let tenant = &cx.request.tenant.application_id;
+    let content = app.compute.run(tenant, bytes.len(), || content_of(&bytes)).await;
     let blobs = Blobs::default();
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
     let args = DraftSave {
@@ -90,21 +102,15 @@ async fn save(
     if let Some(item) = before {
         announce(app, connection, item, &args.internet_message_id).await?;
     }
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let saved: Result<Mutated> =
-        with_blobs(app, asker, connection, attempt, "drafts.save", (&args, blobs)).await;
-    let mutated = match (saved, before) {
-        (Ok(mutated), _) => mutated,
-        (Err(e), Some(item)) => return Err(write::conflict(app, asker, connection, item, e).await),
+    let call = ProviderChange::new(Surface::Email, "drafts.save", &args).with_blobs(blobs);
+    let mut done = match (call_provider(cx, account, call).await, before) {
+        (Ok(done), _) => done,
+        (Err(e), Some(item)) => return Err(write::conflict(cx, connection, item, e).await),
         (Err(e), None) => return Err(e),
     };
-    let written = DraftRemainder { own: own.fields(), content };
-    let told = MailResponseView::Draft {
-        named: MessageKey::of(before),
-        change: change.into(),
-        written: written.into(),
-    };
-    mail::commit(app, asker, connection, mutated, as_of, told, attempt).await
+    let remainder = DraftRemainder { own: own.fields(), content };
+    let view = MessageView::draft(before, change, remainder).after(&mut done)?;
+    reconcile(cx, WriteLocation::top(connection, ResourceKind::EmailMessage), done, view).await
 }
 
 /// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.
@@ -164,22 +170,22 @@ async fn current(
 
 /// Changes a draft. The caller says which version it knows.
 pub async fn update(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
     mut input: Map<String, Value>,
     manner: WriteOptions,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
+    let (app, asker) = (&cx.app, &cx.request);
     let _one = app.locks.lock(&format!("item:{id}")).await;
     let item = find(app, asker, id).await?;
-    let connection = asker.connection(app, &item.connection_id, "email.write").await?;
+    let mut account = cx.account(&item.connection_id, "email.write").await?;
     is_open(&item)?;
-    let (item, content) = current(app, asker, &connection, item).await?;
+    let (item, content) = current(app, asker, &account.connection, item).await?;
+    account.advance(app).await?;
     // It may have been sent while the provider was asked.
     is_open(&item)?;
     let content = content.unwrap_or_default();
-    if !attempt.resumed {
+    if !cx.attempt.resumed {
         manner.expected.check(&item.etag)?;
     }
     let before: Draft = serde_json::from_str(&item.body)?;
@@ -206,9 +212,15 @@ pub async fn update(
     read_only(&input, &shown)?;
     let unknown: Vec<String> = input.keys().cloned().collect();
     let warnings = merge_patch::warnings(&unknown, manner.strict)?;
-    let composed = compose(app, asker, &connection, next, &attempt.connector_key).await?;
+    let composed = compose(app, asker, &account.connection, next, &cx.attempt.connector_key).await?;
+    let own_id = &composed.outgoing.message_id;
+    // The version that is there is the one that an earlier attempt made, or was about to.
+    if cx.attempt.resumed && item.uid.as_ref() != Some(own_id) {
+        manner.expected.check(&item.etag)?;
+    }
     let change = ResponseChange { status: 200, metadata, warnings };
-    save(app, asker, &connection, (composed, own, Some(&item), manner.expected), change, attempt).await
+    let version = DraftVersion { composed, own, before: Some(&item), expected: manner.expected };
+    save(cx, &account, version, change).await
 }
 
 /// Whatever a draft has and nobody writes must be as it was.
@@ -222,15 +234,9 @@ fn read_only(input: &Map<String, Value>, shown: &Value) -> Result<()> {
 }
 
 /// Destroys a draft.
-pub async fn delete(
-    app: &App,
-    asker: &RequestContext,
-    id: &str,
-    expected: ExpectedEtag,
-    attempt: &IdempotentAttempt,
-) -> Result<StoredResponse> {
-    let item = match find(app, asker, id).await {
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+pub async fn delete(cx: &WriteContext, id: &str, expected: ExpectedEtag) -> Result<StoredResponse> {
+    let item = match find(&cx.app, &cx.request, id).await {
+        Err(e) if cx.attempt.resumed && e.code() == Some(Code::NotFound) => {
             return Ok(StoredResponse::no_content());
         }
         other => other?,
@@ -238,7 +244,7 @@ pub async fn delete(
     if matches!(status(&item)?, DraftStatus::Scheduled | DraftStatus::Sending) {
         is_open(&item)?;
     }
-    write::delete(app, asker, id, (expected, true), attempt).await
+    write::delete(cx, id, expected, true).await
 }
 
 /// The content of a draft, to send it.

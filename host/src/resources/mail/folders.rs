@@ -22,7 +22,8 @@ pub async fn list(
     asker: &RequestContext,
     kind: ResourceKind,
     connection_id: Option<&str>,
-    (after_id, limit): (&str, i64),
+    after_id: &str,
+    limit: i64,
 ) -> Result<Vec<Item>> {
     if let Some(id) = connection_id {
         let connection = asker.connection(app, id, "email.read").await?;

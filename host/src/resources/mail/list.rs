@@ -19,7 +19,7 @@ use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::mail::threads;
 use crate::local_copy::render;
 use crate::local_copy::search_text::words;
-use crate::resources::mail::filter::{FoldedFilter, MailQuery, bits, is_in};
+use crate::resources::mail::filter::{FoldedFilter, MailQuery, MessageFields, bits, is_in};
 use crate::resources::mail::list_place::{MailAccounts, MailListPosition, MailRow};
 use crate::resources::readable::{missed, noted, nothing_known, readable_connections};
 use crate::sync::backfill::{self, BackfillCoverage};
@@ -140,7 +140,8 @@ pub async fn local(
     asker: &RequestContext,
     query: &MailQuery,
     opened: &MailAccounts,
-    (after, limit): (Option<MailListPosition>, i64),
+    after: Option<MailListPosition>,
+    limit: i64,
 ) -> Result<(Vec<MailRow>, Option<MailListPosition>)> {
     let mut before = match after {
         None => (i64::MAX, String::new()),
@@ -148,9 +149,8 @@ pub async fn local(
         Some(MailListPosition::Search(_) | MailListPosition::Within { .. }) => return Err(other_source()),
     };
     freshen(app, asker, opened).await?;
-    let narrow = FoldedFilter::of(query);
     let mut looked_for = words(query.q.as_deref())?;
-    looked_for.extend(narrow.words());
+    looked_for.extend(FoldedFilter::of(query).words());
     looked_for.truncate(MAX_WORDS);
     let (mask, flags) = bits(query);
     let deadline = tokio::time::Instant::now() + PATIENCE;
@@ -166,11 +166,10 @@ pub async fn local(
             flags,
             words: &looked_for,
             kind: if query.drafts { ResourceKind::EmailDraft.as_str() } else { "" },
-            before: (0, ""),
+            before: (before.0, &before.1),
             limit: 0,
         };
-        let from = (before.clone(), &mut room);
-        let (found, place) = scan(app, asker, (query, opened), &filter, &narrow, from).await?;
+        let (found, place) = scan(app, asker, query, opened, &filter, &mut room).await?;
         rows.extend(found);
         if let Some(place) = place {
             return Ok((rows, Some(MailListPosition::Before(place.0, place.1))));
@@ -241,15 +240,17 @@ pub async fn further(app: &App, asker: &RequestContext, connections: &[Connectio
     }
 }
 
-/// The next rows within what is here; the place of the last one if there may be more.
+/// The next rows within what is here; the place of the last one if there may be more. `filter.limit` is set here.
 async fn scan(
     app: &App,
     asker: &RequestContext,
-    (query, opened): (&MailQuery, &MailAccounts),
+    query: &MailQuery,
+    opened: &MailAccounts,
     filter: &Filter<'_>,
-    narrow: &FoldedFilter,
-    (mut before, room): ((i64, String), &mut PageBudget),
+    room: &mut PageBudget,
 ) -> Result<(Vec<MailRow>, Option<(i64, String)>)> {
+    let narrow = FoldedFilter::of(query);
+    let mut before = (filter.before.0, filter.before.1.to_owned());
     let mut rows = Vec::new();
     let mut scanned = 0;
     // One more than wanted tells whether anything comes after.
@@ -258,9 +259,9 @@ async fn scan(
         let step = Filter { before: (before.0, &before.1), limit, ..filter.clone() };
         let read = |seen: Seen<'_>| {
             let listed = match seen.found {
-                Some(found) => admits(asker, query, opened, narrow, &found)
+                Some(found) => admits(asker, query, opened, &narrow, &found)
                     .map_err(|e| anyhow::anyhow!(e.to_string()))?
-                    .then(|| row(&found, seen.sort_at, query.with_provider_data)),
+                    .then(|| row(&found, seen.sort_at, query)),
                 None => None,
             };
             Ok(((seen.sort_at, seen.id.to_owned()), listed))
@@ -309,17 +310,17 @@ fn admits(
     Ok(is_in(query, shown.body)? && narrow.admits(shown.body)?)
 }
 
-fn row(found: &Found<'_>, sort_at: i64, with_provider_data: bool) -> MailRow {
+fn row(found: &Found<'_>, sort_at: i64, query: &MailQuery) -> MailRow {
     MailRow {
         place: MailListPosition::Before(sort_at, found.shown.id.to_owned()),
         id: found.shown.id.to_owned(),
         at: found.shown.sort_at,
-        text: render::shown(&found.shown, &[], with_provider_data),
-        wanted: MessageToFetch {
+        text: render::shown(&found.shown, &[], query.with_provider_data),
+        wanted: (query.fields != MessageFields::Summary).then(|| MessageToFetch {
             id: found.shown.id.to_owned(),
             connection_id: found.shown.connection_id.to_owned(),
             source_id: found.source_id.to_owned(),
             hint: MessageSideData::of(found.aside).hint,
-        },
+        }),
     }
 }

@@ -25,7 +25,8 @@ pub struct MailRow {
     pub id: String,
     pub at: i64,
     pub text: String,
-    pub wanted: MessageToFetch,
+    /// The fields to ask the provider for; none where the list shows stored fields alone.
+    pub wanted: Option<MessageToFetch>,
     /// Where the list goes on after it.
     pub place: MailListPosition,
 }

@@ -14,12 +14,13 @@ pub async fn list(
     app: &App,
     asker: &RequestContext,
     query: &MailQuery,
-    (after, limit): (Option<MailListPosition>, i64),
+    after: Option<MailListPosition>,
+    limit: i64,
 ) -> Result<(Vec<String>, Option<MailListPosition>)> {
     let opened = open(app, asker, query).await?;
     let (rows, place) = match (&query.native_query, &query.q, &after) {
-        (None, None, _) => local(app, asker, query, &opened, (after, limit)).await?,
-        _ => search::list(app, asker, query, &opened, (after, limit)).await?,
+        (None, None, _) => local(app, asker, query, &opened, after, limit).await?,
+        _ => search::list(app, asker, query, &opened, after, limit).await?,
     };
     let places: Vec<MailListPosition> = rows.iter().map(|row| row.place.clone()).collect();
     let texts = bodies::printed(app, asker, &opened.connections, rows, query).await?;

@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::app::freshness::DataAge;
 use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::gone;
 use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::render_content::{MessageContent, content_of};
 use crate::local_copy::mail::source_names::is_only_here;
@@ -16,7 +17,6 @@ use crate::resources::mail::bodies::{self, MAX_BODY};
 use crate::resources::mail::filter::MessageFields;
 use crate::sync::backfill;
 use crate::writes::provider_records::wanted;
-use crate::writes::reconcile::gone;
 
 /// How a message is to be shown.
 #[derive(Clone, Copy, Debug, Default)]

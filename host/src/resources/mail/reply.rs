@@ -132,6 +132,7 @@ fn bytes_of(body: &EmailBody) -> usize {
 fn quote(message: &EmailMessage, body: EmailBody, outgoing: &mut Outgoing) {
     let (text, _) = ::mail::read::cut(body.text.unwrap_or_default(), MAX_QUOTED);
     let (html, _) = ::mail::read::cut(body.html.unwrap_or_default(), MAX_QUOTED);
+    let text = ::mail::text::without_smuggled(text);
     let head = head(message);
     let is_html = outgoing.html.is_some() || (!html.is_empty() && outgoing.text.is_none());
     if outgoing.text.is_some() || !is_html {
@@ -178,7 +179,7 @@ fn head(message: &EmailMessage) -> Vec<(&'static str, String)> {
     if !message.cc.is_empty() {
         head.push(("Cc", people(&message.cc)));
     }
-    head
+    head.into_iter().map(|(name, value)| (name, ::mail::text::without_smuggled(value))).collect()
 }
 
 fn escaped(text: &str) -> String {
@@ -238,6 +239,20 @@ mod tests {
         assert_eq!(kinds(forwarded((Some("Look"), None), (None, None))), (true, false));
         assert_eq!(kinds(forwarded((None, Some(HTML)), (None, None))), (false, true));
         assert_eq!(kinds(forwarded((None, None), (None, None))), (true, false));
+    }
+
+    #[test]
+    fn text_that_nobody_sees_is_not_passed_on() {
+        let hidden = "<div style=\"display:none\">secret</div><p>Look\u{e0073}</p>";
+        for original in [(None, Some(hidden)), (Some("Look\u{e0073}"), Some(hidden))] {
+            for own in [(Some("see"), None), (None, Some("<i>see</i>")), (None, None)] {
+                let sent = forwarded(original, own);
+                for text in [&sent.text, &sent.html].into_iter().flatten() {
+                    let is_clean = !text.contains("secret") && !text.contains('\u{e0073}');
+                    assert!(text.contains("Look") && is_clean, "{text:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::connections::provider_call::failed;
 use crate::connections::request_context::RequestContext;
 use crate::local_copy::mail::normalize::MessageSideData;
 use crate::local_copy::render;
-use crate::resources::mail::filter::{FoldedFilter, MailQuery, bits, is_in};
+use crate::resources::mail::filter::{FoldedFilter, MailQuery, MessageFields, bits, is_in};
 use crate::resources::mail::list::local;
 use crate::resources::mail::list_place::{MailAccounts, MailListPosition, MailRow};
 use crate::sync::backfill;
@@ -29,13 +29,14 @@ pub async fn list(
     asker: &RequestContext,
     query: &MailQuery,
     opened: &MailAccounts,
-    (after, limit): (Option<MailListPosition>, i64),
+    after: Option<MailListPosition>,
+    limit: i64,
 ) -> Result<(Vec<MailRow>, Option<MailListPosition>)> {
     check(query)?;
     let [connection] = opened.connections.as_slice() else {
         // Contract silent: `q` over several mailboxes. What the copies hold is searched: subjects, people, snippets, files.
         return match query.native_query {
-            None => local(app, asker, query, opened, (after, limit)).await,
+            None => local(app, asker, query, opened, after, limit).await,
             Some(_) => {
                 let message = "native_query needs connection_id: each provider has a language of its own";
                 Err(invalid(Code::MissingField, "connection_id", message))
@@ -45,7 +46,7 @@ pub async fn list(
     // What is asked of the connector: the page that was begun, where one was, whatever number of its messages is wanted now.
     let (cursor, last_shown, most) = match after.clone() {
         // It was the copy that was searched.
-        Some(MailListPosition::Before(..)) => return local(app, asker, query, opened, (after, limit)).await,
+        Some(MailListPosition::Before(..)) => return local(app, asker, query, opened, after, limit).await,
         Some(MailListPosition::Search(cursor)) => (Some(cursor), None, limit),
         Some(MailListPosition::Within { cursor, id, at, limit }) => (cursor, Some((id, at)), limit),
         None => (None, None, limit),
@@ -54,10 +55,9 @@ pub async fn list(
     backfill::ensure(app, connection, false).await?;
     let args = arguments(app, asker, query, most).await?;
     let as_of = crate::writes::store_read::now(app, asker).await?;
-    let asked = ask(app, asker, connection, &args, cursor.clone()).await;
-    let reply = match asked {
+    let reply = match ask(app, asker, connection, &args, cursor.clone()).await {
         Err(e) if e.code == runtime::Code::Unsupported && query.native_query.is_none() => {
-            return local(app, asker, query, opened, (after, limit)).await;
+            return local(app, asker, query, opened, after, limit).await;
         }
         Err(e) => return Err(failed(app, connection, &e).await),
         Ok(reply) => reply,
@@ -77,7 +77,7 @@ pub async fn list(
         if is_listed && is_kind {
             let (cursor, id, at) = (cursor.clone(), item.id.clone(), rows.len());
             let place = MailListPosition::Within { cursor, id, at, limit: most };
-            rows.push(row(&item, place, query.with_provider_data));
+            rows.push(row(&item, place, query));
         }
     }
     if let Some((id, at)) = last_shown {
@@ -151,17 +151,17 @@ async fn arguments(
     Ok(args)
 }
 
-fn row(item: &Item, place: MailListPosition, with_provider_data: bool) -> MailRow {
+fn row(item: &Item, place: MailListPosition, query: &MailQuery) -> MailRow {
     MailRow {
         place,
         id: item.id.clone(),
         at: item.sort_at,
-        text: render::item(item, &[], with_provider_data),
-        wanted: MessageToFetch {
+        text: render::item(item, &[], query.with_provider_data),
+        wanted: (query.fields != MessageFields::Summary).then(|| MessageToFetch {
             id: item.id.clone(),
             connection_id: item.connection_id.clone(),
             source_id: item.source_id.clone(),
             hint: MessageSideData::of(item.aside.as_deref()).hint,
-        },
+        }),
     }
 }

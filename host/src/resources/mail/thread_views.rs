@@ -47,14 +47,15 @@ pub async fn get(app: &App, asker: &RequestContext, id: &str) -> Result<StoredRe
     let thread = threads::find(app, asker, id).await?;
     let mut found = table::messages_of(app.db.reader(), &asker.tenant, &[&thread.id]).await?;
     let messages = found.remove(&thread.id).ok_or_else(|| not_found("thread"))?;
-    let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
-    let (text, etag) = printed(own, id, &messages)?;
+    let (text, etag) = printed(&thread.id, thread.external_id.as_deref(), thread.created_at, id, &messages)?;
     Ok(StoredResponse::ok(text).etag(&etag))
 }
 
 /// A page of threads while it is put together.
 struct ThreadPage {
     texts: Vec<String>,
+    /// Threads that it has at most.
+    limit: i64,
     room: PageBudget,
     /// Threads that were looked at.
     scanned: usize,
@@ -68,20 +69,22 @@ pub async fn list(
     app: &App,
     asker: &RequestContext,
     query: &MailQuery,
-    (after, limit): (Option<ThreadListPosition>, i64),
+    after: Option<ThreadListPosition>,
+    limit: i64,
 ) -> Result<(Vec<String>, Option<ThreadListPosition>)> {
     let opened = list::open(app, asker, query).await?;
     list::freshen(app, asker, &opened).await?;
     let deadline = tokio::time::Instant::now() + list::PATIENCE;
     let mut page = ThreadPage {
         texts: Vec::new(),
+        limit,
         room: PageBudget::new(usize::try_from(limit).unwrap_or(usize::MAX)),
         scanned: 0,
         place: after.unwrap_or(ThreadListPosition { at: i64::MAX, id: String::new() }),
     };
     loop {
         let bound = list::bound(app, asker, &opened.connections).await?;
-        if fill(app, asker, (query, &opened), (bound, limit), &mut page).await? {
+        if fill(app, asker, query, &opened, bound, &mut page).await? {
             return Ok((page.texts, Some(page.place)));
         }
         if bound == i64::MIN || query.received_after.is_some_and(|after| after >= bound) {
@@ -105,19 +108,20 @@ pub async fn list(
 async fn fill(
     app: &App,
     asker: &RequestContext,
-    (query, opened): (&MailQuery, &MailAccounts),
-    (bound, limit): (i64, i64),
+    query: &MailQuery,
+    opened: &MailAccounts,
+    bound: i64,
     page: &mut ThreadPage,
 ) -> Result<bool> {
     let connection_id = match opened.connections.as_slice() {
         [one] => one.id.as_str(),
         _ => "",
     };
-    let wanted = usize::try_from(limit).unwrap_or(usize::MAX);
+    let wanted = usize::try_from(page.limit).unwrap_or(usize::MAX);
     loop {
         let (reader, tenant) = (app.db.reader(), &asker.tenant);
         let before = (page.place.at, page.place.id.as_str());
-        let mut found = table::list_threads(reader, tenant, connection_id, before, limit + 1).await?;
+        let mut found = table::list_threads(reader, tenant, connection_id, before, page.limit + 1).await?;
         let is_end = found.len() <= wanted || found.last().is_some_and(|thread| thread.latest_at < bound);
         // Of what is older only what searches have found is here.
         found.retain(|thread| thread.latest_at >= bound);
@@ -132,8 +136,8 @@ async fn fill(
             page.scanned += 1;
             let messages = messages.remove(&thread.id).unwrap_or_default();
             if is_listed(query, &messages)? {
-                let own = (thread.id.as_str(), thread.external_id.as_deref(), thread.created_at);
-                let text = printed(own, &thread.id, &messages)?.0;
+                let external_id = thread.external_id.as_deref();
+                let text = printed(&thread.id, external_id, thread.created_at, &thread.id, &messages)?.0;
                 if !page.room.take(text.len()) {
                     return Ok(true);
                 }
@@ -175,7 +179,9 @@ fn is_listed(query: &MailQuery, messages: &[Item]) -> Result<bool> {
 
 /// The JSON of a thread, and its etag. `asked` is the id that it was asked for by.
 fn printed(
-    (id, external_id, created_at): (&str, Option<&str>, i64),
+    id: &str,
+    external_id: Option<&str>,
+    created_at: i64,
     asked: &str,
     items: &[Item],
 ) -> Result<(String, String)> {

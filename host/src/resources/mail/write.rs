@@ -2,38 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use base::error::{Code, Result, not_found, refuse};
+use base::error::{Code, Error, Result, not_found, refuse};
 use base::input::errors::field_error;
 use base::input::merge_patch;
 use base::input::validate::{fault, length};
 use model::email::EmailMessage;
-use model::wire::Mutated;
 use model::wire::email::{MessageDelete, MessageUpdate};
 use runtime::Surface;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use storage::connections::Connection;
 use storage::items::Item;
-use storage::log;
 
-use crate::app::App;
+use crate::app::freshness::scope_name;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::provider_call::mutate;
-use crate::connections::request_context::RequestContext;
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, ProviderWrite, call_deletion, call_provider};
+use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::local_copy::mail::source_names::is_only_here;
 use crate::local_copy::render;
 use crate::resources::collection_items::WriteOptions;
 use crate::resources::mail::bodies;
 use crate::resources::mail::filter::MessageFields;
-use crate::resources::mail::read::{self, find, open};
+use crate::resources::mail::read::{self, find};
+use crate::resources::open_item::{KnownItem, ensure_mailbox_fresh};
 use crate::sending::cancel;
-use crate::sync::backfill;
+use crate::sync::scope::SyncScope;
 use crate::writes::etag::{ExpectedEtag, stale};
-use crate::writes::mail::{self, MailResponseView};
+use crate::writes::mail::MessageView;
+use crate::writes::open_collection::WriteLocation;
 use crate::writes::provider_records::reference;
-use crate::writes::reconcile::gone;
-use crate::writes::response::ResponseChange;
+use crate::writes::reconcile::reconcile;
+use crate::writes::response::{GoneView, ResponseChange};
 
 /// Fields that a caller changes.
 const WRITABLE: [&str; 6] = ["unread", "starred", "answered", "folderIds", "labelIds", "importance"];
@@ -52,22 +52,21 @@ struct MessageMoves {
 
 /// Changes flags, folders, labels, keywords and metadata.
 pub async fn update(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
     mut input: Map<String, Value>,
     manner: WriteOptions,
-    attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
-    let _one = app.locks.lock(&format!("item:{id}")).await;
-    let (connection, item) = current(app, asker, id, attempt.resumed).await?;
+    let _one = cx.app.locks.lock(&format!("item:{id}")).await;
+    let (account, item) = current(cx, id).await?;
+    let connection = &account.connection;
     if is_only_here(&item.source_id) && input.keys().any(|name| name != "metadata") {
         let message = "the message is not in the mailbox: only its metadata can be changed";
         return Err(refuse(Code::InvalidState, message));
     }
     let moves = moves(&mut input)?;
     let before: EmailMessage = serde_json::from_str(&item.body)?;
-    let printed = printed(app, asker, &connection, &item, &input).await?;
+    let printed = printed(cx, connection, &item, &input).await?;
     // What only a provider sets, and what is shown of a message beside what is stored.
     let read_only: Vec<&str> = printed
         .as_object()
@@ -84,38 +83,46 @@ pub async fn update(
         if_match: manner.expected.provider_etag(&item),
         ..MessageUpdate::default()
     };
-    changes(app, asker, &connection, (&before, &write.body), moves, &mut args).await?;
+    changes(cx, connection, &before, &write.body, moves, &mut args).await?;
     let is_same = MessageUpdate {
         message: args.message.clone(),
         if_match: args.if_match.clone(),
         ..Default::default()
     } == args;
-    if !(attempt.resumed && is_same) {
+    if !(cx.attempt.resumed && is_same) {
         manner.expected.check(&item.etag)?;
     }
-    let told = MailResponseView::item(Some(&item), change);
+    let view = MessageView::message(Some(&item), change);
+    let location = WriteLocation::top(connection, ResourceKind::EmailMessage);
     if is_same {
-        return mail::nothing(app, &connection, told, attempt).await;
+        return reconcile(cx, location, ProviderWrite::nothing(), view).await;
     }
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let op = (Surface::Email, "messages.update");
-    match mutate::<_, Mutated>(app, &connection, asker, attempt, op, &args).await {
-        Ok(mutated) => mail::commit(app, asker, &connection, mutated, as_of, told, attempt).await,
-        Err(e) => Err(conflict(app, asker, &connection, &item, e).await),
-    }
+    let call = ProviderChange::new(Surface::Email, "messages.update", &args);
+    let mut done = match call_provider(cx, &account, call).await {
+        Ok(done) => done,
+        Err(e) => return Err(conflict(cx, connection, &item, e).await),
+    };
+    let view = view.after(&mut done)?;
+    reconcile(cx, location, done, view).await
 }
 
-/// The message as fresh as a read, with its connection.
-async fn current(app: &App, asker: &RequestContext, id: &str, look: bool) -> Result<(Connection, Item)> {
-    let (connection, _) = open(app, asker, id, "email.write").await?;
-    backfill::ensure(app, &connection, look).await?;
-    Ok((connection, find(app, asker, id).await?))
+/// The message as fresh as a read, with its account.
+async fn current(cx: &WriteContext, id: &str) -> Result<(WriteAccount, Item)> {
+    let item = find(&cx.app, &cx.request, id).await?;
+    let (connection_id, scope) = (item.connection_id.clone(), SyncScope::mail());
+    let known = KnownItem::new(&cx.app, item, &scope_name(&connection_id, scope.surface(), &scope.scope_id));
+    let mut account = cx.account(&connection_id, "email.write").await?;
+    let copy_at = ensure_mailbox_fresh(&cx.app, &mut account, cx.attempt.resumed).await?;
+    let item = match known.of_copy(copy_at) {
+        Some(item) => item,
+        None => find(&cx.app, &cx.request, id).await?,
+    };
+    Ok((account, item))
 }
 
 /// The message as a read shows it; with its text where the caller sends that back.
 async fn printed(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     connection: &Connection,
     item: &Item,
     input: &Map<String, Value>,
@@ -125,8 +132,9 @@ async fn printed(
     if !sends("body") && !sends("headers") {
         return Ok(serde_json::from_str(&text)?);
     }
-    let (_, content) = read::read(app, asker, connection, item.clone(), MessageFields::Full).await?;
-    let shown = bodies::shown(app, &asker.tenant, &text, content, false).await?;
+    let full = MessageFields::Full;
+    let (_, content) = read::read(&cx.app, &cx.request, connection, item.clone(), full).await?;
+    let shown = bodies::shown(&cx.app, &cx.request.tenant, &text, content, false).await?;
     Ok(serde_json::from_str(&shown)?)
 }
 
@@ -191,10 +199,10 @@ pub fn keywords(field: &str, given: Vec<String>) -> Result<Vec<String>> {
 
 /// What the connector is asked to change: only what differs.
 async fn changes(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     connection: &Connection,
-    (before, after): (&EmailMessage, &EmailMessage),
+    before: &EmailMessage,
+    after: &EmailMessage,
     moves: MessageMoves,
     args: &mut MessageUpdate,
 ) -> Result<()> {
@@ -211,8 +219,8 @@ async fn changes(
         if after.folder_ids.is_empty() {
             return Err(fault("folderIds", "must name a folder: DELETE takes a message away"));
         }
-        let kind = (ResourceKind::EmailFolder, "folderIds");
-        args.folders = Some(named(app, asker, connection, kind, &after.folder_ids).await?);
+        let kind = ResourceKind::EmailFolder;
+        args.folders = Some(named(cx, connection, kind, "folderIds", &after.folder_ids).await?);
     }
     let mut labels = set(&after.label_ids);
     labels.extend(moves.add_label_ids.iter().cloned());
@@ -223,86 +231,76 @@ async fn changes(
     let added: Vec<String> = labels.difference(&had).cloned().collect();
     let removed: Vec<String> = had.difference(&labels).cloned().collect();
     let field = if moves.add_label_ids.is_empty() { "labelIds" } else { "addLabelIds" };
-    args.add_labels = named(app, asker, connection, (ResourceKind::EmailLabel, field), &added).await?;
-    args.remove_labels =
-        named(app, asker, connection, (ResourceKind::EmailLabel, "removeLabelIds"), &removed).await?;
+    let kind = ResourceKind::EmailLabel;
+    args.add_labels = named(cx, connection, kind, field, &added).await?;
+    args.remove_labels = named(cx, connection, kind, "removeLabelIds", &removed).await?;
     Ok(())
 }
 
-/// What the provider calls these folders or labels of the connection.
+/// The provider's names of these folders or labels of the connection.
 pub async fn named(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     connection: &Connection,
-    (kind, field): (ResourceKind, &str),
+    kind: ResourceKind,
+    field: &str,
     ids: &[String],
 ) -> Result<Vec<String>> {
     length(field, ids.len(), MANY)?;
+    if ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let known = cx.request.items(&cx.app, kind, ids).await?;
     let mut names = Vec::with_capacity(ids.len());
     for (i, id) in ids.iter().enumerate() {
-        let found = match asker.item(app, kind, id).await {
-            Err(e) if e.code() == Some(Code::NotFound) => None,
-            other => Some(other?),
-        };
-        let item = found.filter(|item| item.connection_id == connection.id);
+        let item = known.get(id).filter(|item| item.connection_id == connection.id);
         let item = item.ok_or_else(|| {
             fault(&format!("{field}[{i}]"), &format!("names no {} of this connection", kind.noun()))
         })?;
-        names.push(item.external_id);
+        names.push(item.external_id.clone());
     }
     Ok(names)
 }
 
 /// Moves a message to the trash; one that is there, or with `permanent`, is destroyed. One that waits to be sent is taken back.
 pub async fn delete(
-    app: &App,
-    asker: &RequestContext,
+    cx: &WriteContext,
     id: &str,
-    (expected, permanent): (ExpectedEtag, bool),
-    attempt: &IdempotentAttempt,
+    expected: ExpectedEtag,
+    permanent: bool,
 ) -> Result<StoredResponse> {
-    let _one = app.locks.lock(&format!("item:{id}")).await;
-    let (connection, item) = match current(app, asker, id, attempt.resumed).await {
+    let _one = cx.app.locks.lock(&format!("item:{id}")).await;
+    let (account, item) = match current(cx, id).await {
         // An earlier attempt got as far as this.
-        Err(e) if attempt.resumed && e.code() == Some(Code::NotFound) => {
+        Err(e) if cx.attempt.resumed && e.code() == Some(Code::NotFound) => {
             return Ok(StoredResponse::no_content());
         }
         other => other?,
     };
     expected.check(&item.etag)?;
     if is_only_here(&item.source_id) {
-        return cancel::cancel(app, &connection, &item, permanent, attempt).await;
+        return cancel::cancel(&cx.app, &account.connection, &item, permanent, &cx.attempt).await;
     }
-    if !attempt.resumed {
-        cancel::check_late_cancel(&item, permanent || expected != ExpectedEtag::Anything, app.now())?;
+    if !cx.attempt.resumed {
+        cancel::check_late_cancel(&item, permanent || expected != ExpectedEtag::Anything, cx.app.now())?;
     }
     let args =
         MessageDelete { message: reference(&item), permanent, if_match: expected.provider_etag(&item) };
-    let as_of = log::last_sequence(app.db.reader(), &asker.tenant).await?;
-    let op = (Surface::Email, "messages.delete");
-    let mutated = match mutate::<_, Mutated>(app, &connection, asker, attempt, op, &args).await {
-        Ok(mutated) => mutated,
-        // Somebody else destroyed it first: that is what was asked for.
-        Err(e) if e.code() == Some(Code::NotFound) => {
-            Mutated { sources: vec![gone(&item.source_id)], ..Mutated::default() }
+    let call = ProviderChange::new(Surface::Email, "messages.delete", &args);
+    match call_deletion(cx, &account, call, &item.source_id).await {
+        Ok(done) => {
+            let location = WriteLocation::top(&account.connection, ResourceKind::EmailMessage);
+            reconcile(cx, location, done, GoneView::default()).await
         }
-        Err(e) => return Err(conflict(app, asker, &connection, &item, e).await),
-    };
-    mail::commit(app, asker, &connection, mutated, as_of, MailResponseView::Gone, attempt).await
+        Err(e) => Err(conflict(cx, &account.connection, &item, e).await),
+    }
 }
 
 /// The provider had another version: it is read, so that the caller gets the etag that is true now.
-pub async fn conflict(
-    app: &App,
-    asker: &RequestContext,
-    connection: &Connection,
-    item: &Item,
-    e: base::error::Error,
-) -> base::error::Error {
+pub async fn conflict(cx: &WriteContext, connection: &Connection, item: &Item, e: Error) -> Error {
     if e.code() != Some(Code::StaleEtag) {
         return e;
     }
-    match read::read(app, asker, connection, item.clone(), MessageFields::Summary).await {
+    match read::read(&cx.app, &cx.request, connection, item.clone(), MessageFields::Summary).await {
         Ok((now, _)) => stale(&now.etag),
         Err(failed) if failed.code() == Some(Code::NotFound) => not_found("message"),
         Err(failed) => {

@@ -73,7 +73,8 @@ pub async fn list(
     app: &App,
     asker: &RequestContext,
     query: &TaskQuery,
-    (after, limit): (Option<ListPosition>, i64),
+    after: Option<ListPosition>,
+    limit: i64,
 ) -> Result<(Vec<String>, Option<ListPosition>)> {
     let words = words(query.q.as_deref())?;
     let list = List {
@@ -85,8 +86,8 @@ pub async fn list(
         after: ("", ""),
         limit,
     };
-    let page = (after, limit, query.with_provider_data);
-    collection_items::list(app, asker, &list, page, |row| query.admits(row)).await
+    let raw = query.with_provider_data;
+    collection_items::list(app, asker, &list, after, raw, |row| query.admits(row)).await
 }
 
 /// The names of all statuses, as a filter says them.

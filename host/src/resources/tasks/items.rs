@@ -7,9 +7,8 @@ use model::tasks::{Task, TaskStatus};
 use model::wire::ItemWrite;
 use storage::items;
 
-use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::resources::collection_items::{self, CollectionItem};
 use crate::resources::tasks::input;
 use crate::writes::open_collection::OpenCollection;
@@ -25,7 +24,8 @@ impl CollectionItem for Task {
         &mut self,
         before: Option<&Self>,
         changed: &mut Vec<String>,
-        (now, zone): (Instant, &str),
+        now: Instant,
+        zone: &str,
     ) -> Result<()> {
         let is_new = |changed: &[String], field: &str| changed.iter().any(|f| f == field);
         if self.due_date.is_none() && self.due_time.is_some() && !is_new(changed, "dueTime") {
@@ -47,24 +47,17 @@ impl CollectionItem for Task {
     }
 
     async fn args(
-        app: &App,
-        asker: &RequestContext,
+        cx: &WriteContext,
         opened: &OpenCollection,
         mut write: ItemWrite<Self>,
         before: Option<&Self>,
     ) -> Result<ItemWrite<Self>> {
         if let Some(id) = write.body.parent_id.take() {
             let field = |_| "parentId".to_owned();
-            let parents = collection_items::named(
-                app,
-                asker,
-                (opened, ResourceKind::Task),
-                std::slice::from_ref(&id),
-                field,
-            )
-            .await?;
+            let named = std::slice::from_ref(&id);
+            let parents = collection_items::named(cx, opened, ResourceKind::Task, named, field).await?;
             if before.is_some_and(|b| b.parent_id.as_ref() != Some(&id)) {
-                no_circle(app, asker, &id, write.source.as_deref()).await?;
+                no_circle(cx, &id, write.source.as_deref()).await?;
             }
             write.body.parent_id = parents.first().map(collection_items::uid);
         }
@@ -97,16 +90,12 @@ impl Stamp for Task {
 }
 
 /// A task must not become a part of its own parts.
-async fn no_circle(
-    app: &App,
-    asker: &RequestContext,
-    parent_id: &str,
-    source_id: Option<&str>,
-) -> Result<()> {
+async fn no_circle(cx: &WriteContext, parent_id: &str, source_id: Option<&str>) -> Result<()> {
     let mut at = Some(parent_id.to_owned());
     for _ in 0..MAX_DEPTH {
         let Some(id) = at else { return Ok(()) };
-        let found = items::find(app.db.reader(), &asker.tenant, ResourceKind::Task.as_str(), &id).await?;
+        let (reader, tenant) = (cx.app.db.reader(), &cx.request.tenant);
+        let found = items::find(reader, tenant, ResourceKind::Task.as_str(), &id).await?;
         let Some(item) = found else { return Ok(()) };
         if Some(item.source_id.as_str()) == source_id {
             break;

@@ -10,43 +10,52 @@ use storage::items::{self, Item};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_call::{ProviderChange, ProviderWrite, call_provider};
 use crate::connections::request_context::RequestContext;
-use crate::resources::collection_items::current;
-use crate::resources::collections::{self, open_to_read, open_to_write};
+use crate::connections::write_context::WriteContext;
+use crate::resources::collections::{self, open_to_read};
+use crate::resources::open_item::{ItemPath, ItemToWrite};
 use crate::resources::tasks::input::title;
+use crate::writes::conflict::conflict;
 use crate::writes::etag::{ExpectedEtag, stale};
-use crate::writes::open_collection::OpenCollection;
-use crate::writes::part_response::PartName;
-use crate::writes::reconcile::{ProviderWrite, commit_deletion, commit_part, conflict, done};
-use crate::writes::response::ResponseChange;
+use crate::writes::part_response::{PartName, PartView};
+use crate::writes::reconcile::reconcile;
+use crate::writes::response::{GoneView, ResponseChange};
 
 /// A task that a part of is about to be written.
 pub struct TaskPartTarget {
-    opened: OpenCollection,
+    target: ItemToWrite,
     item: Item,
     pub task: Task,
-    _one: tokio::sync::OwnedMutexGuard<()>,
+}
+
+/// A part of a task as it shall be.
+pub struct TaskPartWrite<'p, T> {
+    /// The table's word for it.
+    pub kind: &'static str,
+    /// The connector's operation.
+    pub op: &'static str,
+    /// Our id; none for a new one.
+    pub id: Option<&'p str>,
+    pub body: T,
+    /// Names of the fields that the caller changed.
+    pub changed: Vec<String>,
 }
 
 /// Opens the task; nobody else of this process writes it meanwhile.
-pub async fn open(
-    app: &App,
-    asker: &RequestContext,
-    (list_id, task_id): (&str, &str),
-    look: bool,
-) -> Result<TaskPartTarget> {
-    let opened = open_to_write(app, asker, (ResourceKind::TaskList, list_id)).await?;
-    let one = app.locks.lock(&format!("item:{task_id}")).await;
-    let item = current(app, asker, (&opened, ResourceKind::Task, task_id), look).await?;
+pub async fn open(cx: &WriteContext, list_id: &str, task_id: &str) -> Result<TaskPartTarget> {
+    let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(list_id), id: task_id };
+    let mut target = ItemToWrite::open(cx, path).await?;
+    let item = target.current(cx).await?;
     let task = serde_json::from_str(&item.body)?;
-    Ok(TaskPartTarget { opened, item, task, _one: one })
+    Ok(TaskPartTarget { target, item, task })
 }
 
 impl TaskPartTarget {
     fn write<T: Default>(&self, part: Option<String>, body: T, changed: Vec<String>) -> PartWrite<T> {
         PartWrite {
-            collection: self.opened.collection.external_id.clone(),
+            collection: self.target.opened.collection.external_id.clone(),
             source: self.item.source_id.clone(),
             part,
             body,
@@ -65,42 +74,46 @@ impl TaskPartTarget {
     /// Has the provider write a part, and answers with it.
     pub async fn put<T: Default + Serialize + Send + Sync>(
         &self,
-        app: &App,
-        asker: &RequestContext,
-        (kind, op): (&'static str, &'static str),
-        (id, body, changed): (Option<&str>, T, Vec<String>),
+        cx: &WriteContext,
+        write: TaskPartWrite<'_, T>,
         change: ResponseChange,
-        attempt: &IdempotentAttempt,
     ) -> Result<StoredResponse> {
+        let TaskPartWrite { kind, op, id, body, changed } = write;
         let part = match id {
-            Some(id) => Some(self.external_id(app, id).await?),
+            Some(id) => Some(self.external_id(&cx.app, id).await?),
             None => None,
         };
         let args = self.write(part.clone(), body, changed);
-        let done = match done(app, &self.opened, asker, attempt, op, &args).await {
-            Ok(done) => done,
-            Err(e) => return Err(conflict(app, asker, &self.opened, &self.item, e).await),
-        };
+        let mut done = self.call(cx, op, &args).await?;
         let external_id = done.mutated.part.clone().or(part).unwrap_or_default();
-        let name = PartName { kind, external_id };
-        commit_part(app, &self.opened, asker, done, (name, change), attempt).await
+        let view = PartView::new(&mut done, PartName { kind, external_id }, change)?;
+        reconcile(cx, self.target.opened.location(), done, view).await
     }
 
     /// Has the provider take a part away.
     pub async fn remove<T: Default + Serialize + Send + Sync>(
         &self,
-        app: &App,
-        asker: &RequestContext,
-        (op, id): (&'static str, &str),
-        attempt: &IdempotentAttempt,
+        cx: &WriteContext,
+        op: &'static str,
+        id: &str,
     ) -> Result<StoredResponse> {
-        let part = self.external_id(app, id).await?;
+        let part = self.external_id(&cx.app, id).await?;
         let args = self.write(Some(part), T::default(), Vec::new());
-        match done(app, &self.opened, asker, attempt, op, &args).await {
-            Ok(ProviderWrite { mutated, as_of }) => {
-                commit_deletion(app, &self.opened, asker, ProviderWrite { mutated, as_of }, attempt).await
-            }
-            Err(e) => Err(conflict(app, asker, &self.opened, &self.item, e).await),
+        let done = self.call(cx, op, &args).await?;
+        reconcile(cx, self.target.opened.location(), done, GoneView::default()).await
+    }
+
+    async fn call<T: Default + Serialize + Send + Sync>(
+        &self,
+        cx: &WriteContext,
+        op: &'static str,
+        args: &PartWrite<T>,
+    ) -> Result<ProviderWrite> {
+        let opened = &self.target.opened;
+        let call = ProviderChange::new(ResourceKind::Task.surface(), op, args);
+        match call_provider(cx, &opened.account, call).await {
+            Ok(done) => Ok(done),
+            Err(e) => Err(conflict(cx, opened, &self.item, e).await),
         }
     }
 }
@@ -163,8 +176,8 @@ async fn resource_exists(app: &App, asker: &RequestContext, linked: LinkedType, 
 }
 
 /// A task whose parts are to be read, fresh.
-pub async fn read(app: &App, asker: &RequestContext, (list_id, task_id): (&str, &str)) -> Result<Task> {
-    let opened = open_to_read(app, asker, (ResourceKind::TaskList, list_id)).await?;
+pub async fn read(app: &App, asker: &RequestContext, list_id: &str, task_id: &str) -> Result<Task> {
+    let opened = open_to_read(app, asker, ResourceKind::TaskList, list_id).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await?;
     let item = asker.item(app, ResourceKind::Task, task_id).await?;
     if item.parent_id != list_id {

@@ -115,7 +115,7 @@ impl Sending {
             }
             tokio::select! {
                 Some(attempted) = attempts.next() => match attempted {
-                    Ok(attempted) => self.take(attempted),
+                    Ok((attempted, took)) => self.take(attempted, took),
                     // What else was sent is written down first.
                     Err(e) => {
                         self.is_over = true;
@@ -186,7 +186,7 @@ impl Sending {
     }
 
     /// Takes what an attempt came to.
-    fn take(&mut self, (attempted, took): (AttemptRecord, Duration)) {
+    fn take(&mut self, attempted: AttemptRecord, took: Duration) {
         let AttemptRecord { delivery, outcome } = attempted;
         if matches!(outcome, AttemptOutcome::Parked) {
             self.park(delivery);

@@ -77,7 +77,7 @@ pub async fn find(app: &App, endpoint: &Endpoint, matcher: &Matcher, is_slow: bo
         let resources: Vec<String> = resources.into_iter().cloned().collect();
         let earliest = waiting::earliest(reader, webhook_id, &resources).await?;
         let room = usize::try_from(MOST_HELD - endpoint.held).unwrap_or(0);
-        let mut work = in_order((repeated, new), &earliest, room);
+        let mut work = in_order(repeated, new, &earliest, room);
         if !work.is_stopped {
             work.up_to = up_to;
         }
@@ -111,7 +111,8 @@ fn first(app: &App, line: Light) -> Delivery {
 /// Of what is due again and of what is new, what may be begun and what has to wait. `earliest` has the first event of each resource whose
 /// delivery has not ended, and `room` is how many more deliveries may wait: where it ends, the new ones end.
 fn in_order(
-    (repeated, new): (Vec<Delivery>, Vec<Delivery>),
+    repeated: Vec<Delivery>,
+    new: Vec<Delivery>,
     earliest: &BTreeMap<String, i64>,
     mut room: usize,
 ) -> Work {
@@ -179,7 +180,7 @@ mod tests {
         let replay = Delivery { replay_id: "rpl_1".to_owned(), ..due(9, "a") };
         let repeated = vec![due(1, "a"), due(3, "a"), replay];
         let new = vec![delivery(10, "b"), delivery(11, "c"), delivery(12, "c"), delivery(13, "a")];
-        let work = in_order((repeated, new), &earliest, 100);
+        let work = in_order(repeated, new, &earliest, 100);
         assert_eq!(sequences(&work.deliveries), [1, 9, 11, 12]);
         assert_eq!(sequences(&work.held), [3, 10, 13]);
         assert!(work.held.iter().all(|delivery| delivery.next_attempt_at.is_none()));
@@ -192,12 +193,12 @@ mod tests {
     fn the_log_is_read_as_far_as_there_is_room() {
         let earliest = BTreeMap::from([("a".to_owned(), 1)]);
         let new = || vec![delivery(10, "a"), delivery(11, "b"), delivery(12, "b"), delivery(13, "c")];
-        let work = in_order((Vec::new(), new()), &earliest, 1);
+        let work = in_order(Vec::new(), new(), &earliest, 1);
         assert_eq!((sequences(&work.held), sequences(&work.deliveries)), (vec![10], vec![11]));
         assert_eq!((work.is_stopped, work.up_to), (true, 11));
-        let work = in_order((Vec::new(), new()), &earliest, 0);
+        let work = in_order(Vec::new(), new(), &earliest, 0);
         assert_eq!((work.is_stopped, work.up_to, work.unsettled.len()), (true, 9, 0));
-        let work = in_order((Vec::new(), new()), &earliest, 2);
+        let work = in_order(Vec::new(), new(), &earliest, 2);
         assert_eq!((work.is_stopped, work.unsettled.len()), (false, 4));
     }
 }

@@ -49,7 +49,8 @@ pub async fn start(
     app: &App,
     key: &ApiKey,
     webhook_id: &str,
-    (asked, mut warnings): (NewWebhookReplay, Vec<Value>),
+    asked: NewWebhookReplay,
+    mut warnings: Vec<Value>,
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let webhook = subscription::find(app, key, webhook_id).await?;
@@ -63,12 +64,12 @@ pub async fn start(
             warnings.extend(skipped);
             deliveries = of_events(app, &mut replay, events);
         }
-        Some(period) => measure(app, &webhook, (&asked, period), &mut replay).await?,
+        Some(period) => measure(app, &webhook, &asked, period, &mut replay).await?,
     }
     let planned = PlannedReplay { webhook, replay, deliveries };
     let (held, attempt) = (app.clone(), attempt.clone());
     app.db
-        .write(move |tx| Box::pin(async move { write(tx, &held, (&planned, &warnings), &attempt).await }))
+        .write(move |tx| Box::pin(async move { write(tx, &held, &planned, &warnings, &attempt).await }))
         .await
 }
 
@@ -115,7 +116,8 @@ fn of_events(app: &App, replay: &mut Replay, events: Vec<Light>) -> Vec<Delivery
 async fn measure(
     app: &App,
     webhook: &Webhook,
-    (asked, period): (&NewWebhookReplay, Period),
+    asked: &NewWebhookReplay,
+    period: Period,
     replay: &mut Replay,
 ) -> Result<()> {
     let (reader, tenant) = (app.db.reader(), &webhook.tenant);
@@ -144,7 +146,8 @@ struct PlannedReplay {
 async fn write(
     tx: &mut Tx,
     app: &App,
-    (planned, warnings): (&PlannedReplay, &[Value]),
+    planned: &PlannedReplay,
+    warnings: &[Value],
     attempt: &IdempotentAttempt,
 ) -> Result<StoredResponse> {
     let PlannedReplay { webhook, replay, deliveries } = planned;
@@ -218,7 +221,8 @@ pub async fn list(
     app: &App,
     key: &ApiKey,
     webhook_id: &str,
-    (before, limit): (Option<&str>, i64),
+    before: Option<&str>,
+    limit: i64,
 ) -> Result<Vec<(String, Value)>> {
     let webhook = subscription::find(app, key, webhook_id).await?;
     let place = (webhook.id.as_str(), before.unwrap_or(AFTER_ALL));

@@ -39,23 +39,18 @@ pub async fn bounds(reader: &Reader, tenant: &Tenant, period: Period) -> Result<
     let floor = log::floor(reader, tenant).await?;
     let last = log::last_sequence(reader, tenant).await?;
     let first_at = period.from.saturating_sub(SKEW_MS);
-    let after = number_before(reader, tenant, (floor, last), first_at).await?;
+    let after = number_before(reader, tenant, floor, last, first_at).await?;
     let end_at = period.to.saturating_add(SKEW_MS);
     let last = match period.to {
         i64::MAX => last,
-        _ => number_before(reader, tenant, (after, last), end_at).await?,
+        _ => number_before(reader, tenant, after, last, end_at).await?,
     };
     Ok((after, last))
 }
 
 /// The number up to which lines are older than `at`, between `low` and `high`. A binary search: the log has no index by time within an
 /// application.
-async fn number_before(
-    reader: &Reader,
-    tenant: &Tenant,
-    (mut low, high): (i64, i64),
-    at: i64,
-) -> Result<i64> {
+async fn number_before(reader: &Reader, tenant: &Tenant, mut low: i64, high: i64, at: i64) -> Result<i64> {
     let mut above = high;
     while low < above {
         let middle = low + (above - low) / 2;

@@ -1,5 +1,7 @@
 //! Items by where they lie: in a source, in a collection, in a connection.
 
+use std::collections::HashSet;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 
@@ -13,47 +15,74 @@ use crate::sql::{Chunk, On, Reader, query};
 /// Kinds that are read together, some of them perhaps twice.
 pub type Family = [&'static str; 4];
 
-/// Everything that was ever read from one source of the provider, tombstones included.
-pub async fn lock_of_source<'l>(
+/// Names at the provider, of records or of their items.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordNames<'n> {
+    pub source_ids: &'n [&'n str],
+    pub external_ids: &'n [&'n str],
+}
+
+/// Names of each kind that one statement looks up: PostgreSQL compares each row that it finds by one kind with all names of the other.
+const NAMES_PER_STATEMENT: usize = 1_000;
+
+/// Rows of a collection that were ever read from one of the sources, or that have one of the provider's ids; tombstones included, each once,
+/// in no order.
+pub async fn lock_records<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
     family: Family,
     parent_id: &str,
-    source_id: &str,
+    names: RecordNames<'_>,
 ) -> Result<Vec<Locked<'l, Item>>> {
-    let sql = select!(
-        "where connection_id = $1 and kind in ($2, $3, $6, $7) and parent_id = $4 and source_id = $5"
+    let mut source_ids = names.source_ids.chunks(NAMES_PER_STATEMENT);
+    let mut external_ids = names.external_ids.chunks(NAMES_PER_STATEMENT);
+    let (mut found, mut ids) = (Vec::new(), HashSet::new());
+    loop {
+        let (source_ids, external_ids) = (source_ids.next(), external_ids.next());
+        if source_ids.is_none() && external_ids.is_none() {
+            return Ok(locked(lock, found));
+        }
+        let (source_ids, external_ids) = (source_ids.unwrap_or_default(), external_ids.unwrap_or_default());
+        let mut some = named(tx, lock, family, parent_id, RecordNames { source_ids, external_ids }).await?;
+        some.retain(|item: &Item| ids.insert(item.id.clone()));
+        found.extend(some);
+    }
+}
+
+async fn named(
+    tx: &mut Tx,
+    lock: &ConnectionLock,
+    family: Family,
+    parent_id: &str,
+    names: RecordNames<'_>,
+) -> Result<Vec<Item>> {
+    // Two conditions with an index for each; an `or` of them has none on SQLite.
+    let sql = one_of!(
+        tx,
+        select!("where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = $6 and source_id"),
+        "$7",
+        concat!(
+            " union all ",
+            select!(
+                "where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = $6 and external_id"
+            )
+        ),
+        "$8",
+        " and not source_id",
+        "$7",
+        ""
     );
-    let found = query(sql)
+    query(sql)
         .bind(&lock.id)
         .bind(family[0])
         .bind(family[1])
-        .bind(parent_id)
-        .bind(source_id)
         .bind(family[2])
         .bind(family[3])
-        .fetch_all(&mut *tx, item)
-        .await?;
-    Ok(locked(lock, found))
-}
-
-/// An item by the provider's id of it, tombstones included.
-pub async fn lock_by_external_id<'l>(
-    tx: &mut Tx,
-    lock: &'l ConnectionLock,
-    kind: &str,
-    parent_id: &str,
-    external_id: &str,
-) -> Result<Option<Locked<'l, Item>>> {
-    let sql = select!("where connection_id = $1 and kind = $2 and parent_id = $3 and external_id = $4");
-    let found = query(sql)
-        .bind(&lock.id)
-        .bind(kind)
         .bind(parent_id)
-        .bind(external_id)
-        .fetch_optional(&mut *tx, item)
-        .await?;
-    Ok(found.map(|item| Locked::new(lock, item)))
+        .bind(json_text(names.source_ids))
+        .bind(json_text(names.external_ids))
+        .fetch_all(&mut *tx, item)
+        .await
 }
 
 /// Live items that live directly in a connection (calendars), in id order, from an id on. Without a connection: of all.
@@ -142,38 +171,37 @@ pub async fn unfollowed_calendars(
         .await
 }
 
-/// The live exceptions of a series.
-pub async fn exceptions(reader: &Reader, series_id: &str) -> Result<Vec<Item>> {
-    let sql = select!("where series_id = $1 and deleted_at is null order by id");
-    query(sql).bind(series_id).fetch_all(reader, item).await
-}
-
-/// Ids of everything that was ever read from one source of a connection, by its family and parent.
-pub async fn ids_of_source(
-    reader: &Reader,
-    (connection_id, family, parent_id, source_id): (&str, Family, &str, &str),
-) -> Result<Vec<String>> {
-    let sql = "select id from items where connection_id = $1 and kind in ($2, $3, $6, $7) and parent_id = $4 \
-               and source_id = $5 order by id";
-    query(sql)
-        .bind(connection_id)
-        .bind(family[0])
-        .bind(family[1])
-        .bind(parent_id)
-        .bind(source_id)
-        .bind(family[2])
-        .bind(family[3])
-        .fetch_all(reader, |row| row.get("id"))
-        .await
-}
-
-/// The live exceptions of these series.
-pub async fn exceptions_of(reader: &Reader, series_ids: &[&str]) -> Result<Vec<Item>> {
+/// The live exceptions of these series, in no order, up to those that have so many bytes together.
+pub async fn exceptions_of(reader: &Reader, series_ids: &[&str], bytes: usize) -> Result<Chunk<Item>> {
     if series_ids.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Chunk { rows: Vec::new(), is_last: true });
     }
-    let sql = among!(reader, select!("where deleted_at is null and series_id in "), "$1", " order by id");
-    query(sql).bind(serde_json::to_string(series_ids)?).fetch_all(reader, item).await
+    let sql = among!(reader, select!("where deleted_at is null and series_id in "), "$1", "");
+    query(sql).bind(serde_json::to_string(series_ids)?).fetch_within(reader, bytes, item).await
+}
+
+/// Live exceptions of a collection that are in other records than their series and name one of these as it, as many as a chunk holds, in no
+/// order.
+pub async fn exceptions_named<'l>(
+    tx: &mut Tx,
+    lock: &'l ConnectionLock,
+    parent_id: &str,
+    series_names: &[&str],
+    limit: i64,
+) -> Result<Chunk<Locked<'l, Item>>> {
+    // SQLite, which knows no number of rows, takes another index where the kind is given: only events have such a name. PostgreSQL takes the
+    // partial index where its condition is written out.
+    let sql = one_of!(
+        tx,
+        select!(
+            "where connection_id = $1 and parent_id = $2 and deleted_at is null and series_name is not null and series_name"
+        ),
+        "$3",
+        " limit $4"
+    );
+    let of = query(sql).bind(&lock.id).bind(parent_id).bind(json_text(series_names)).bind(limit);
+    let found = of.fetch_chunk(&mut *tx, limit, item).await?;
+    Ok(Chunk { rows: locked(lock, found.rows), is_last: found.is_last })
 }
 
 /// Items of a collection for a snapshot of its feed: live, or deleted only after `sequence`; in id order, as many as a chunk holds.

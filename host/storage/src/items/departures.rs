@@ -1,15 +1,16 @@
 //! Items whose object has another name at the provider than before. They are found by what stays (`Item::fingerprint`), and what a
 //! client wrote beside those that went is kept for a while. Table: `migrations/0034_item_departures.*.sql`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use anyhow::Result;
 
 use crate::Tx;
-use crate::dialect::among;
+use crate::dialect::{insert_rows, one_of};
 use crate::items::row::{Item, item};
 use crate::locked::Locked;
 use crate::sql::{Reader, query};
+use crate::statement_rows::{self, RowValues};
 
 /// How long what went may come back under another name as the item that it was, milliseconds.
 pub const RETURN_MS: i64 = 24 * 3_600_000;
@@ -32,9 +33,9 @@ pub async fn live_by_fingerprint(
     if fingerprints.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = among!(
+    let sql = one_of!(
         reader,
-        "select fingerprint, parent_id, source_id from items where connection_id = $1 and deleted_at is null and fingerprint in ",
+        "select fingerprint, parent_id, source_id from items where connection_id = $1 and deleted_at is null and fingerprint",
         "$2",
         " limit $3"
     );
@@ -65,17 +66,22 @@ pub async fn live_with_fingerprint(
     query(sql).bind(connection_id).bind(fingerprint).bind(most).fetch_all(reader, item).await
 }
 
-/// Keeps the metadata of an item whose tombstone is written with this `deleted_at`.
-pub async fn depart(tx: &mut Tx, before: &Locked<'_, Item>, left_at: i64) -> Result<()> {
-    let sql = "insert into item_departures (item_id, connection_id, metadata, left_at) values ($1, $2, $3, $4) \
-               on conflict (item_id) do update set metadata = excluded.metadata, left_at = excluded.left_at";
-    query(sql)
-        .bind(&before.id)
-        .bind(&before.connection_id)
-        .bind(&before.metadata)
-        .bind(left_at)
-        .execute(&mut *tx)
-        .await?;
+/// Keeps the metadata of items whose tombstones are written with this `deleted_at`.
+pub async fn depart(tx: &mut Tx, all: &[&Locked<'_, Item>], left_at: i64) -> Result<()> {
+    let sql = insert_rows!(
+        tx,
+        "item_departures",
+        [item_id "$1" "text", connection_id "$2" "text", metadata "$3" "text", left_at "$4" "bigint"],
+        " on conflict (item_id) do update set metadata = excluded.metadata, left_at = excluded.left_at"
+    );
+    let rows: BTreeMap<&str, RowValues<'_>> = all
+        .iter()
+        .map(|one| {
+            (one.id.as_str(), RowValues::new().bind(&one.id).bind(&one.connection_id).bind(&one.metadata))
+        })
+        .collect();
+    let rows = rows.into_values().map(|row| row.bind(left_at));
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 
@@ -84,8 +90,7 @@ pub async fn departed(tx: &mut Tx, ids: &[&str]) -> Result<HashMap<String, (Stri
     if ids.is_empty() {
         return Ok(HashMap::new());
     }
-    let sql =
-        among!(tx, "select item_id, metadata, left_at from item_departures where item_id in ", "$1", "");
+    let sql = one_of!(tx, "select item_id, metadata, left_at from item_departures where item_id", "$1", "");
     let found: Vec<(String, (String, i64))> = query(sql)
         .bind(serde_json::to_string(ids)?)
         .fetch_all(&mut *tx, |row| Ok((row.get("item_id")?, (row.get("metadata")?, row.get("left_at")?))))

@@ -4,8 +4,11 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::{insert_rows, one_of};
 use crate::items::row::Item;
+use crate::json_text;
 use crate::sql::query;
+use crate::statement_rows::{self, RowValues};
 
 /// A name and a value: `email` and a folded address, `phone` and a number, `group` and a group's id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,21 +17,41 @@ pub struct Key {
     pub value: String,
 }
 
-/// Makes these the keys of an item. A list of what has a key is read off them, so they stand in its order.
-pub async fn set_keys(tx: &mut Tx, tenant: &Tenant, item: &Item, keys: &[Key]) -> Result<()> {
-    query("delete from item_keys where item_id = $1").bind(&item.id).execute(&mut *tx).await?;
-    let sql = "insert into item_keys (application_id, connection_id, item_id, name, value, sort_text) \
-               values ($1, $2, $3, $4, $5, $6) on conflict (item_id, name, value) do nothing";
-    for key in keys {
-        query(sql)
-            .bind(&tenant.application_id)
-            .bind(&item.connection_id)
-            .bind(&item.id)
-            .bind(key.name)
-            .bind(&key.value)
-            .bind(&item.sort_text)
-            .execute(&mut *tx)
-            .await?;
+/// An item and all of its keys.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemKeys<'k> {
+    pub item: &'k Item,
+    pub keys: &'k [Key],
+}
+
+/// Makes these the keys of their items. A list of what has a key is read off them, so they stand in its order.
+pub async fn set_keys(tx: &mut Tx, tenant: &Tenant, all: &[ItemKeys<'_>]) -> Result<()> {
+    if all.is_empty() {
+        return Ok(());
     }
+    let ids: Vec<&str> = all.iter().map(|one| one.item.id.as_str()).collect();
+    let sql = one_of!(tx, "delete from item_keys where item_id", "$1");
+    query(sql).bind(json_text(&ids)).execute(&mut *tx).await?;
+    let sql = insert_rows!(
+        tx,
+        "item_keys",
+        [
+            application_id "$1" "text", connection_id "$2" "text", item_id "$3" "text", name "$4" "text",
+            value "$5" "text", sort_text "$6" "text"
+        ],
+        " on conflict (item_id, name, value) do nothing"
+    );
+    let rows = all.iter().flat_map(|one| {
+        one.keys.iter().map(move |key| {
+            RowValues::new()
+                .bind(&tenant.application_id)
+                .bind(&one.item.connection_id)
+                .bind(&one.item.id)
+                .bind(key.name)
+                .bind(&key.value)
+                .bind(&one.item.sort_text)
+        })
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }

@@ -6,9 +6,10 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::dialect::among;
+use crate::dialect::one_of;
 use crate::items::collection::Family;
 use crate::items::row::{Item, item, locked};
+use crate::json_text;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{Reader, query};
 
@@ -22,9 +23,9 @@ pub async fn lock_ever_of_sources<'l>(
     if sources.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = among!(
+    let sql = one_of!(
         tx,
-        select!("where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = '' and source_id in "),
+        select!("where connection_id = $1 and kind in ($2, $3, $4, $5) and parent_id = '' and source_id"),
         "$6",
         ""
     );
@@ -43,9 +44,9 @@ pub async fn lock_gone_by_fingerprint<'l>(
     if fingerprints.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = among!(
+    let sql = one_of!(
         tx,
-        select!("where connection_id = $1 and deleted_at >= $2 and fingerprint in "),
+        select!("where connection_id = $1 and deleted_at >= $2 and fingerprint"),
         "$3",
         " order by deleted_at desc, id limit $4"
     );
@@ -68,11 +69,11 @@ pub async fn of_sources(
     connection_id: &str,
     sources: &[String],
 ) -> Result<Vec<Item>> {
-    let sql = among!(
+    let sql = one_of!(
         reader,
         select!(
             "where organization_id = $1 and application_id = $2 and connection_id = $3 and parent_id = $5 \
-             and kind in ('email_message', 'email_draft') and deleted_at is null and source_id in "
+             and kind in ('email_message', 'email_draft') and deleted_at is null and source_id"
         ),
         "$4",
         ""
@@ -100,23 +101,24 @@ pub async fn set_source(tx: &mut Tx, before: &Locked<'_, Item>, source_id: &str)
     Ok(())
 }
 
-/// Whether a live message of a connection comes from this source.
-pub async fn is_known_source(reader: &Reader, connection_id: &str, source_id: &str) -> Result<bool> {
-    let sql = "select id from items where connection_id = $1 and kind in ('email_message', 'email_draft') \
-               and parent_id = '' and source_id = $2 and deleted_at is null limit 1";
-    let statement = query(sql).bind(connection_id).bind(source_id);
-    let found: Option<String> = statement.fetch_optional(reader, |row| row.get("id")).await?;
-    Ok(found.is_some())
-}
-
-/// Live items of a thread of the locked connection.
-pub async fn lock_of_thread<'l>(
+/// Live items of these threads of the locked connection, in the order of their ids.
+pub async fn lock_of_threads<'l>(
     tx: &mut Tx,
     lock: &'l ConnectionLock,
-    thread_id: &str,
+    thread_ids: &[&str],
 ) -> Result<Vec<Locked<'l, Item>>> {
-    let sql = select!("where series_id = $1 and connection_id = $2 and deleted_at is null order by id");
-    Ok(locked(lock, query(sql).bind(thread_id).bind(&lock.id).fetch_all(&mut *tx, item).await?))
+    if thread_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    // Else SQLite, which knows no number of rows, takes the index of the connection and looks at all of it.
+    let sql = one_of!(
+        tx,
+        select!("where coalesce(connection_id, '') = $1 and deleted_at is null and series_id"),
+        "$2",
+        " order by id"
+    );
+    let of = query(sql).bind(&lock.id).bind(json_text(thread_ids));
+    Ok(locked(lock, of.fetch_all(&mut *tx, item).await?))
 }
 
 /// Messages of a connection by what others call them, their Message-ID, that are not only the provider's: what no provider has, its
@@ -131,11 +133,11 @@ pub async fn lock_ours_by_uid<'l>(
     if uids.is_empty() {
         return Ok(Vec::new());
     }
-    let sql = among!(
+    let sql = one_of!(
         tx,
         select!(
             "where parent_id = '' and connection_id = $1 and ((deleted_at is null and substr(source_id, 1, \
-             length($2)) = $2) or (kind = 'email_draft' and (deleted_at is null or deleted_at >= $3))) and uid in "
+             length($2)) = $2) or (kind = 'email_draft' and (deleted_at is null or deleted_at >= $3))) and uid"
         ),
         "$4",
         " order by id"

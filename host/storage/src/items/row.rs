@@ -15,6 +15,8 @@ pub struct Item {
     pub external_id: String,
     pub source_id: String,
     pub series_id: Option<String>,
+    /// The external id of the series, in an exception that is in another record than its series, whether that is there or not.
+    pub series_name: Option<String>,
     pub provider_etag: Option<String>,
     pub etag: String,
     pub hash: String,
@@ -42,6 +44,13 @@ pub struct Item {
     pub created_at: i64,
     pub updated_at: i64,
     pub deleted_at: Option<i64>,
+}
+
+/// A row that is about to be written: `before` is the row as it stands in the table now, none for a new row.
+#[derive(Clone, Copy, Debug)]
+pub struct ItemWrite<'w, 'l> {
+    pub before: Option<&'w Locked<'l, Item>>,
+    pub item: &'w Item,
 }
 
 /// What an answer shows of an item, where it lies.
@@ -90,7 +99,7 @@ macro_rules! select {
         concat!(
             "select id, connection_id, kind, parent_id, external_id, source_id, series_id, provider_etag, etag, hash, ",
             "body, metadata, provider_data, uid, is_series, sort_at, until_at, sort_text, search_text, is_open, sequence, ",
-            "created_at, updated_at, deleted_at, flags, fingerprint, aside from items ",
+            "created_at, updated_at, deleted_at, flags, fingerprint, aside, series_name from items ",
             $rest
         )
     };
@@ -130,6 +139,7 @@ pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
         flags: column.next()?,
         fingerprint: column.next()?,
         aside: column.next()?,
+        series_name: column.next()?,
     })
 }
 

@@ -6,7 +6,7 @@ use crate::Tx;
 use crate::dialect::one_of;
 use crate::items::collection::Family;
 use crate::locked::ConnectionLock;
-use crate::sql::{On, Reader, query};
+use crate::sql::{On, Reader, Row, query};
 
 /// Marks what was read from these sources as seen by the scan of this generation.
 pub async fn mark_seen(
@@ -79,5 +79,71 @@ pub async fn unseen_sources(
         .bind(parent_id)
         .bind(generation)
         .fetch_all(on, |row| row.get("source_id"))
+        .await
+}
+
+/// A source of a collection with live items that a scan has not seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnseenSource {
+    pub source_id: String,
+    /// The kind of its items; one of several kinds is there once for each.
+    pub kind: String,
+    /// The last scan that has seen it.
+    pub seen_in: i64,
+}
+
+/// The sources of a collection that have live items which the scan of this generation has not seen, for each kind.
+pub async fn unseen(
+    reader: &Reader,
+    connection_id: &str,
+    family: Family,
+    parent_id: &str,
+    generation: i64,
+) -> Result<Vec<UnseenSource>> {
+    let sql = "select source_id, kind, max(seen_in) as seen_in from items where connection_id = $1 and \
+               kind in ($2, $3, $4, $5) and parent_id = $6 and deleted_at is null and seen_in <> $7 \
+               group by source_id, kind order by source_id, kind";
+    let unseen = |row: &Row<'_>| {
+        Ok(UnseenSource {
+            source_id: row.get("source_id")?,
+            kind: row.get("kind")?,
+            seen_in: row.get("seen_in")?,
+        })
+    };
+    query(sql)
+        .bind(connection_id)
+        .bind(family[0])
+        .bind(family[1])
+        .bind(family[2])
+        .bind(family[3])
+        .bind(parent_id)
+        .bind(generation)
+        .fetch_all(reader, unseen)
+        .await
+}
+
+/// How many sources of each kind the scan of this generation has seen that were here before it began, when `since` was the log's last
+/// sequence.
+pub async fn seen_again(
+    reader: &Reader,
+    connection_id: &str,
+    family: Family,
+    parent_id: &str,
+    generation: i64,
+    since: i64,
+) -> Result<Vec<(String, i64)>> {
+    let sql = "select kind, count(distinct source_id) as sources from items where connection_id = $1 and \
+               kind in ($2, $3, $4, $5) and parent_id = $6 and deleted_at is null and seen_in = $7 \
+               and (sequence <= $8 or created_at < updated_at) group by kind";
+    query(sql)
+        .bind(connection_id)
+        .bind(family[0])
+        .bind(family[1])
+        .bind(family[2])
+        .bind(family[3])
+        .bind(parent_id)
+        .bind(generation)
+        .bind(since)
+        .fetch_all(reader, |row| Ok((row.get("kind")?, row.get("sources")?)))
         .await
 }

@@ -1,36 +1,60 @@
 //! What collections hold, counted as it changes. Table: `migrations/0021_totals.sql`.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::items::row::Item;
+use crate::dialect::insert_rows;
+use crate::items::row::{Item, ItemWrite};
+use crate::locked::ConnectionLock;
 use crate::sql::{On, Row, query};
+use crate::statement_rows::{self, RowValues};
 
-/// Counts an item as it is about to be written, instead of what is stored of it now.
-pub(super) async fn count(tx: &mut Tx, tenant: &Tenant, item: &Item) -> Result<()> {
-    // `octet_length` knows the length of a stored text without reading it.
-    let sql = "insert into item_totals (connection_id, parent_id, kind, organization_id, application_id, items, open, bytes) \
-               select $1, $2, $3, $4, $5, $6 - cast(coalesce(sum(o.listed), 0) as bigint), \
-               $7 - cast(coalesce(sum(o.listed * o.is_open), 0) as bigint), $8 - cast(coalesce(sum(o.bytes), 0) as bigint) \
-               from (select case when sort_text <> '' then 1 else 0 end as listed, is_open, octet_length(body) as bytes \
-               from items where id = $9 and deleted_at is null) as o where true \
-               on conflict (connection_id, parent_id, kind) do update set items = item_totals.items + excluded.items, \
-               open = item_totals.open + excluded.open, bytes = item_totals.bytes + excluded.bytes";
-    let is_live = item.deleted_at.is_none();
-    let is_listed = is_live && !item.sort_text.is_empty();
-    query(sql)
-        .bind(&item.connection_id)
-        .bind(&item.parent_id)
-        .bind(&item.kind)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(i64::from(is_listed))
-        .bind(i64::from(is_listed && item.is_open))
-        .bind(if is_live { item.body.len() as i64 } else { 0 })
-        .bind(&item.id)
-        .execute(&mut *tx)
-        .await?;
+/// The share of an item in the totals of its collection: in the items that are listed, in those of them that are open, and in the bytes of
+/// bodies.
+fn share(item: &Item) -> [i64; 3] {
+    if item.deleted_at.is_some() {
+        return [0; 3];
+    }
+    let is_listed = !item.sort_text.is_empty();
+    [i64::from(is_listed), i64::from(is_listed && item.is_open), item.body.len() as i64]
+}
+
+/// Counts items as they are about to be written, instead of what is stored of them now; each is there once.
+pub(super) async fn add(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<'_, '_>]) -> Result<()> {
+    let mut changes: BTreeMap<[&str; 2], [i64; 3]> = BTreeMap::new();
+    for one in writes {
+        let before = one.before.map_or([0; 3], |before| share(before));
+        let change = changes.entry([one.item.parent_id.as_str(), one.item.kind.as_str()]).or_default();
+        for (sum, (after, before)) in change.iter_mut().zip(share(one.item).into_iter().zip(before)) {
+            *sum += after - before;
+        }
+    }
+    let sql = insert_rows!(
+        tx,
+        "item_totals",
+        [
+            connection_id "$1" "text", parent_id "$2" "text", kind "$3" "text", organization_id "$4" "text",
+            application_id "$5" "text", items "$6" "bigint", open "$7" "bigint", bytes "$8" "bigint"
+        ],
+        " on conflict (connection_id, parent_id, kind) do update set items = item_totals.items + excluded.items, \
+         open = item_totals.open + excluded.open, bytes = item_totals.bytes + excluded.bytes"
+    );
+    let rows = changes.into_iter().filter(|(_, change)| *change != [0; 3]).map(|(of, change)| {
+        let ([parent_id, kind], [items, open, bytes]) = (of, change);
+        RowValues::new()
+            .bind(&lock.id)
+            .bind(parent_id)
+            .bind(kind)
+            .bind(&lock.tenant.organization_id)
+            .bind(&lock.tenant.application_id)
+            .bind(items)
+            .bind(open)
+            .bind(bytes)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 

@@ -5,17 +5,19 @@ mod threads;
 
 use std::collections::HashMap;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use serde_json::json;
 
 use crate::Tx;
-use crate::dialect::among;
+use crate::dialect::{each_of, each_text_of, one_of};
 use crate::items::Item;
-use crate::sql::{Reader, Row, query};
+use crate::json_text;
+use crate::sql::{Reader, query};
 
 pub use list::{Filter, Found, MAX_WORDS, Seen, list_messages};
 pub use threads::{
-    Listed, Thread, find_thread, known_threads, latest_of, list_threads, merge_thread, messages_of,
-    name_thread, new_thread, set_latest, thread_of_provider,
+    Listed, NewThread, Thread, ThreadName, find_thread, insert_threads, known_threads, latest_of,
+    list_threads, merge_threads, messages_of, name_threads, set_latest, threads_of_provider,
 };
 
 /// Bits of `items.flags`.
@@ -26,41 +28,67 @@ pub mod flag {
     pub const DRAFT: i64 = 8;
 }
 
-/// Puts a message into these places, and into no others.
-pub async fn set_places(tx: &mut Tx, item: &Item, places: &[&str]) -> Result<()> {
-    let sql = among!(
+/// A message, and a place that it is in.
+#[derive(Clone, Copy, Debug)]
+pub struct MessagePlace<'p> {
+    pub item: &'p Item,
+    pub place_id: &'p str,
+}
+
+/// Places that one statement writes. A page of 200 messages, each in its thread and some folders and labels, has less than 2,000.
+const PLACES_PER_STATEMENT: usize = 10_000;
+
+/// Puts messages of a connection into places; each of them is a place once.
+pub async fn set_places(tx: &mut Tx, connection_id: &str, places: &[MessagePlace<'_>]) -> Result<()> {
+    let sql = each_of!(
         tx,
         "insert into email_places (place_id, sort_at, item_id, connection_id) \
-         select p.*, cast($2 as bigint), cast($3 as text), cast($4 as text) from ",
-        "$1",
-        " as p where true on conflict (place_id, sort_at, item_id) do nothing"
+         select value ->> 'place', cast(value ->> 'at' as bigint), value ->> 'item', $1",
+        "$2",
+        " where true on conflict (place_id, sort_at, item_id) do nothing"
     );
-    let places = query(sql).bind(serde_json::to_string(places)?);
-    places.bind(item.sort_at).bind(&item.id).bind(&item.connection_id).execute(&mut *tx).await?;
+    for some in places.chunks(PLACES_PER_STATEMENT) {
+        let mut rows = Vec::with_capacity(some.len());
+        for MessagePlace { item, place_id } in some {
+            rows.push(json!({ "place": place_id, "at": item.sort_at, "item": item.id }));
+        }
+        query(sql).bind(connection_id).bind(json_text(&rows)).execute(&mut *tx).await?;
+    }
     Ok(())
 }
 
-/// Takes a message out of all places.
-pub async fn remove_places(tx: &mut Tx, item: &Item) -> Result<()> {
-    query("delete from email_places where connection_id = $1 and item_id = $2")
-        .bind(&item.connection_id)
-        .bind(&item.id)
-        .execute(&mut *tx)
-        .await?;
+/// Takes messages of a connection out of all places.
+pub async fn remove_places(tx: &mut Tx, connection_id: &str, item_ids: &[&str]) -> Result<()> {
+    if item_ids.is_empty() {
+        return Ok(());
+    }
+    let sql = one_of!(tx, "delete from email_places where connection_id = $1 and item_id", "$2");
+    query(sql).bind(connection_id).bind(json_text(item_ids)).execute(&mut *tx).await?;
     Ok(())
 }
 
 /// How many messages are in each of these places, and how many of them are unread. Places without messages are left out.
 pub async fn counts(reader: &Reader, place_ids: &[&str]) -> Result<HashMap<String, (i64, i64)>> {
-    let sql = "select count(*) as n, cast(coalesce(sum(i.is_open), 0) as bigint) as unread \
-               from email_places p join items i on i.id = p.item_id where i.deleted_at is null and p.place_id = $1";
-    let count = |row: &Row<'_>| Ok((row.get::<i64>("n")?, row.get("unread")?));
-    let mut found = HashMap::new();
-    for id in place_ids {
-        let counted = query(sql).bind(*id).fetch_one(reader, count).await?;
-        if counted.0 > 0 {
-            found.insert((*id).to_owned(), counted);
+    // Place after place, each by its index: for a join with all of them PostgreSQL may read all items. Both numbers are one text, so that
+    // each place is counted once.
+    let sql = each_text_of!(
+        reader,
+        "select value as place_id, (select cast(count(*) as text) || ' ' || cast(coalesce(sum(i.is_open), 0) as text) \
+         from email_places p join items i on i.id = p.item_id where i.deleted_at is null and p.place_id = value) as counted",
+        "$1",
+        ""
+    );
+    let counted = query(sql).bind(json_text(place_ids));
+    let found = counted
+        .fetch_all(reader, |row| Ok((row.get::<String>("place_id")?, row.get::<String>("counted")?)))
+        .await?;
+    let mut counts = HashMap::new();
+    for (place_id, counted) in found {
+        let (all, unread) = counted.split_once(' ').context("two numbers")?;
+        let (all, unread): (i64, i64) = (all.parse()?, unread.parse()?);
+        if all > 0 {
+            counts.insert(place_id, (all, unread));
         }
     }
-    Ok(found)
+    Ok(counts)
 }

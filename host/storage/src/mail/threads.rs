@@ -4,11 +4,14 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 use base::tenant::Tenant;
+use serde_json::json;
 
 use crate::Tx;
-use crate::dialect::among;
+use crate::dialect::{among, each_of, insert_rows, one_of};
 use crate::items::{Item, select_items};
+use crate::json_text;
 use crate::sql::{Reader, Row, query};
+use crate::statement_rows::{self, RowValues};
 
 /// A thread.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,89 +33,152 @@ fn thread(row: &Row<'_>) -> Result<Thread> {
     })
 }
 
-/// The id of the thread that the provider calls so.
-pub async fn thread_of_provider(
-    tx: &mut Tx,
-    connection_id: &str,
-    external_id: &str,
-) -> Result<Option<String>> {
-    query("select id from email_threads where connection_id = $1 and external_id = $2")
-        .bind(connection_id)
-        .bind(external_id)
-        .fetch_optional(&mut *tx, |row| row.get("id"))
-        .await
+/// A thread that has no row yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewThread {
+    pub id: String,
+    /// The provider's id of it; none where it is computed here.
+    pub external_id: Option<String>,
+    pub created_at: i64,
+    /// When its first message came, ms.
+    pub latest_at: i64,
 }
 
-/// Makes a thread for a message that came then, ms.
-pub async fn new_thread(tx: &mut Tx, tenant: &Tenant, thread: &Thread, latest_at: i64) -> Result<()> {
-    let sql = "insert into email_threads (id, organization_id, application_id, connection_id, external_id, \
-               created_at, latest_at) values ($1, $2, $3, $4, $5, $6, $7)";
-    query(sql)
-        .bind(&thread.id)
-        .bind(&tenant.organization_id)
-        .bind(&tenant.application_id)
-        .bind(&thread.connection_id)
-        .bind(&thread.external_id)
-        .bind(thread.created_at)
-        .bind(latest_at)
-        .execute(&mut *tx)
+/// A name, and the thread that it leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadName<'n> {
+    pub name: &'n str,
+    pub thread_id: &'n str,
+}
+
+/// Names that one statement looks for or writes. A page of 200 messages that all name as many others as count has 10,200.
+const NAMES_PER_STATEMENT: usize = 20_000;
+
+/// The ids of threads, by the provider's ids of them.
+pub async fn threads_of_provider(
+    tx: &mut Tx,
+    connection_id: &str,
+    external_ids: &[&str],
+) -> Result<HashMap<String, String>> {
+    if external_ids.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sql = one_of!(
+        tx,
+        "select id, external_id from email_threads where connection_id = $1 and external_id",
+        "$2"
+    );
+    let threads = query(sql).bind(connection_id).bind(json_text(external_ids));
+    let found = threads
+        .fetch_all(&mut *tx, |row| Ok((row.get::<String>("external_id")?, row.get::<String>("id")?)))
         .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Writes new threads of a connection.
+pub async fn insert_threads(
+    tx: &mut Tx,
+    tenant: &Tenant,
+    connection_id: &str,
+    threads: &[NewThread],
+) -> Result<()> {
+    let sql = insert_rows!(
+        tx,
+        "email_threads",
+        [
+            id "$1" "text",
+            organization_id "$2" "text",
+            application_id "$3" "text",
+            connection_id "$4" "text",
+            external_id "$5" "text",
+            created_at "$6" "bigint",
+            latest_at "$7" "bigint",
+        ],
+        ""
+    );
+    let values = threads.iter().map(|thread| {
+        RowValues::new()
+            .bind(&thread.id)
+            .bind(&tenant.organization_id)
+            .bind(&tenant.application_id)
+            .bind(connection_id)
+            .bind(&thread.external_id)
+            .bind(thread.created_at)
+            .bind(thread.latest_at)
+    });
+    statement_rows::execute(tx, sql, values.collect()).await?;
     Ok(())
 }
 
-/// The threads that these names lead to, the oldest first.
-pub async fn known_threads(tx: &mut Tx, connection_id: &str, refs: &[String]) -> Result<Vec<String>> {
-    let mut found = Vec::new();
-    let sql = "select thread_id from email_thread_refs where connection_id = $1 and ref = $2";
-    for name in refs {
-        let id: Option<String> = query(sql)
-            .bind(connection_id)
-            .bind(name)
-            .fetch_optional(&mut *tx, |row| row.get("thread_id"))
+/// The threads that these names lead to, by name.
+pub async fn known_threads(
+    tx: &mut Tx,
+    connection_id: &str,
+    names: &[&str],
+) -> Result<HashMap<String, String>> {
+    let sql =
+        one_of!(tx, "select ref, thread_id from email_thread_refs where connection_id = $1 and ref", "$2");
+    let mut found = HashMap::new();
+    for some in names.chunks(NAMES_PER_STATEMENT) {
+        let known = query(sql).bind(connection_id).bind(json_text(some));
+        let of_some = known
+            .fetch_all(&mut *tx, |row| Ok((row.get::<String>("ref")?, row.get::<String>("thread_id")?)))
             .await?;
-        found.extend(id);
+        found.extend(of_some);
     }
-    // Ids begin with the time at which they were made.
-    found.sort_unstable();
-    found.dedup();
     Ok(found)
 }
 
-/// From now on these names lead to the thread.
-pub async fn name_thread(tx: &mut Tx, connection_id: &str, refs: &[String], thread_id: &str) -> Result<()> {
-    let sql = "insert into email_thread_refs (connection_id, ref, thread_id) values ($1, $2, $3) \
-               on conflict (connection_id, ref) do update set thread_id = excluded.thread_id \
-               where email_thread_refs.thread_id <> excluded.thread_id";
-    for name in refs {
-        query(sql).bind(connection_id).bind(name).bind(thread_id).execute(&mut *tx).await?;
+/// From now on these names lead to these threads; each name is there once.
+pub async fn name_threads(tx: &mut Tx, connection_id: &str, names: &[ThreadName<'_>]) -> Result<()> {
+    let sql = each_of!(
+        tx,
+        "insert into email_thread_refs (connection_id, ref, thread_id) select $1, value ->> 'ref', value ->> 'thread'",
+        "$2",
+        " where true on conflict (connection_id, ref) do update set thread_id = excluded.thread_id \
+         where email_thread_refs.thread_id <> excluded.thread_id"
+    );
+    for some in names.chunks(NAMES_PER_STATEMENT) {
+        let rows: Vec<_> =
+            some.iter().map(|named| json!({ "ref": named.name, "thread": named.thread_id })).collect();
+        query(sql).bind(connection_id).bind(json_text(&rows)).execute(&mut *tx).await?;
     }
     Ok(())
 }
 
-/// Makes a thread part of another one, with all that led to it. Its messages are moved by the caller.
-pub async fn merge_thread(tx: &mut Tx, from: &str, into: &str, now: i64) -> Result<()> {
+/// Makes threads part of another one, with all that led to them. Their messages are moved by the caller.
+pub async fn merge_threads(tx: &mut Tx, from: &[&str], into: &str, now: i64) -> Result<()> {
+    let from = json_text(from);
     for sql in [
-        "update email_thread_refs set thread_id = $2 where thread_id = $1",
-        "update email_threads set merged_into = $2 where merged_into = $1",
+        one_of!(tx, "update email_thread_refs set thread_id = $1 where thread_id", "$2"),
+        one_of!(tx, "update email_threads set merged_into = $1 where merged_into", "$2"),
     ] {
-        query(sql).bind(from).bind(into).execute(&mut *tx).await?;
+        query(sql).bind(into).bind(&from).execute(&mut *tx).await?;
     }
-    query("update email_threads set merged_into = $2, latest_at = null, emptied_at = $3 where id = $1")
-        .bind(from)
-        .bind(into)
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
+    let sql = one_of!(
+        tx,
+        "update email_threads set merged_into = $1, latest_at = null, emptied_at = $3 where id",
+        "$2"
+    );
+    query(sql).bind(into).bind(&from).bind(now).execute(&mut *tx).await?;
     Ok(())
 }
 
-/// Sets when the newest message of a thread came, by what is in it; of one that is empty, since when. Nothing is written where that is
+/// Sets when the newest message of each thread came, by what is in it; of one that is empty, since when. Nothing is written where that is
 /// known.
-pub async fn set_latest(tx: &mut Tx, thread_id: &str, now: i64) -> Result<()> {
-    let sql = "update email_threads set latest_at = newest.at, emptied_at = case when newest.at is null then $2 end \
-               from (select max(sort_at) as at from email_places where place_id = $1) as newest \
-               where id = $1 and latest_at is distinct from newest.at";
-    query(sql).bind(thread_id).bind(now).execute(&mut *tx).await?;
+pub async fn set_latest(tx: &mut Tx, thread_ids: &[&str], now: i64) -> Result<()> {
+    if thread_ids.is_empty() {
+        return Ok(());
+    }
+    let sql = one_of!(
+        tx,
+        "update email_threads set latest_at = (select max(p.sort_at) from email_places p where p.place_id = email_threads.id), \
+         emptied_at = case when not exists (select 1 from email_places p where p.place_id = email_threads.id) then $1 end \
+         where latest_at is distinct from (select max(p.sort_at) from email_places p where p.place_id = email_threads.id) \
+         and id",
+        "$2"
+    );
+    query(sql).bind(now).bind(json_text(thread_ids)).execute(&mut *tx).await?;
     Ok(())
 }
 

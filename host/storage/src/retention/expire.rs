@@ -1,10 +1,14 @@
 //! What is older than it is kept. Each function removes at most `most` rows, and returns how many it removed; none when nothing is left.
 //! Two hosts may do the same at the same time; then one finds less.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::one_of;
+use crate::json_text;
 use crate::locked::ConnectionLock;
 use crate::retention::{Budget, delete_some};
 use crate::sql::{Row, query};
@@ -64,18 +68,20 @@ pub async fn usage(tx: &mut Tx, tenant: &Tenant, before: &str, most: i64) -> Res
 
 /// Tracking records that expired before then, with what happened to them.
 pub async fn tracking(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
-    let children = "delete from tracking_events where id in (select id from tracking_events where tracking_id = $1 limit $2)";
+    let expired = query("select id from tracking where expires_at < $1 order by expires_at, id limit $2");
+    let found = expired.bind(before).bind(most).fetch_all(&mut *tx, |row| row.get::<String>("id")).await?;
+    let children = one_of!(
+        tx,
+        "delete from tracking_events where id in (select id from tracking_events where tracking_id",
+        "$1",
+        " limit $2)"
+    );
     let mut budget = Budget::new(most);
-    loop {
-        let first = query("select id from tracking where expires_at < $1 order by expires_at, id limit 1")
-            .bind(before);
-        let found = first.fetch_optional(&mut *tx, |row| row.get::<String>("id")).await?;
-        let Some(id) = found else { return Ok(budget.spent()) };
-        if !delete_some(tx, children, &id, &mut budget).await? {
-            return Ok(budget.spent());
-        }
-        budget.take(query("delete from tracking where id = $1").bind(&id).execute(&mut *tx).await?);
+    if !found.is_empty() && delete_some(tx, children, &json_text(&found), &mut budget).await? {
+        let sql = one_of!(tx, "delete from tracking where id", "$1");
+        budget.take(query(sql).bind(budget.ids(&found)).execute(&mut *tx).await?);
     }
+    Ok(budget.spent())
 }
 
 /// Threads that have been empty, or part of another, since before then, of one connection at a time.
@@ -96,82 +102,135 @@ pub async fn threads(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
         // It was deleted meanwhile: its threads go with it.
         return Ok(0);
     };
-    let children = "delete from email_thread_refs where (connection_id, ref) in \
-                    (select connection_id, ref from email_thread_refs where thread_id = $1 limit $2)";
+    let of_connection = found.iter().filter(|(_, owner, _)| owner == connection_id).map(|(id, ..)| id);
+    let ids: Vec<&String> = of_connection.collect();
+    let still = one_of!(tx, "select id from email_threads where emptied_at < $2 and id", "$1");
+    let still = query(still).bind(json_text(&ids)).bind(before);
+    let still = still.fetch_all(&mut *tx, |row| row.get::<String>("id")).await?;
+    let children = one_of!(
+        tx,
+        "delete from email_thread_refs where (connection_id, ref) in \
+         (select connection_id, ref from email_thread_refs where thread_id",
+        "$1",
+        " limit $2)"
+    );
     let mut budget = Budget::new(most);
-    for (id, ..) in found.iter().filter(|(_, owner, _)| owner == connection_id) {
-        let still =
-            query("select id from email_threads where id = $1 and emptied_at < $2").bind(id).bind(before);
-        if still.fetch_optional(&mut *tx, |row| row.get::<String>("id")).await?.is_none() {
-            continue;
-        }
-        if !delete_some(tx, children, id, &mut budget).await? {
-            return Ok(budget.spent());
-        }
-        budget.take(query("delete from email_threads where id = $1").bind(id).execute(&mut *tx).await?);
+    if delete_some(tx, children, &json_text(&still), &mut budget).await? {
+        let sql = one_of!(tx, "delete from email_threads where id", "$1");
+        budget.take(query(sql).bind(budget.ids(&still)).execute(&mut *tx).await?);
     }
     Ok(budget.spent())
 }
 
-/// What may still hang on an item that is gone, by its id. A message leaves its places when it goes.
-const OF_ITEM: [&str; 3] = [
-    "delete from item_keys where (item_id, name, value) in \
-     (select item_id, name, value from item_keys where item_id = $1 limit $2)",
-    "delete from item_refs where (from_id, to_uid) in (select from_id, to_uid from item_refs where from_id = $1 limit $2)",
-    "delete from item_parts where id in (select id from item_parts where item_id = $1 limit $2)",
-];
+/// Statements that delete at most `$2` rows of what may still hang on items that are gone, whose ids are in `$1`. A message leaves its places
+/// when it goes.
+fn of_items(tx: &Tx) -> [&'static str; 3] {
+    [
+        one_of!(
+            tx,
+            "delete from item_keys where (item_id, name, value) in (select item_id, name, value from item_keys where item_id",
+            "$1",
+            " limit $2)"
+        ),
+        one_of!(
+            tx,
+            "delete from item_refs where (from_id, to_uid) in (select from_id, to_uid from item_refs where from_id",
+            "$1",
+            " limit $2)"
+        ),
+        one_of!(
+            tx,
+            "delete from item_parts where id in (select id from item_parts where item_id",
+            "$1",
+            " limit $2)"
+        ),
+    ]
+}
 
-/// What hangs on a collection, which lies at the top of its connection.
-const OF_COLLECTION: [&str; 5] = [
-    "delete from sync_names where (connection_id, surface, scope_id, generation, batch) in \
-     (select connection_id, surface, scope_id, generation, batch from sync_names \
-     where connection_id = $3 and scope_id = $1 limit $2)",
-    "delete from sync_rereads where (connection_id, surface, scope_id, source_id) in \
-     (select connection_id, surface, scope_id, source_id from sync_rereads \
-     where connection_id = $3 and scope_id = $1 limit $2)",
-    "delete from sync_item_errors where (connection_id, surface, scope_id, source_id) in \
-     (select connection_id, surface, scope_id, source_id from sync_item_errors \
-     where connection_id = $3 and scope_id = $1 limit $2)",
-    "delete from sync_states where (connection_id, surface, scope_id) in \
-     (select connection_id, surface, scope_id from sync_states where connection_id = $3 and scope_id = $1 limit $2)",
-    "delete from item_totals where (connection_id, parent_id, kind) in \
-     (select connection_id, parent_id, kind from item_totals where connection_id = $3 and parent_id = $1 limit $2)",
-];
+/// The same of what hangs on collections, which lie at the top of the connection `$3`.
+fn of_collections(tx: &Tx) -> [&'static str; 5] {
+    [
+        one_of!(
+            tx,
+            "delete from sync_names where (connection_id, surface, scope_id, generation, batch) in \
+             (select connection_id, surface, scope_id, generation, batch from sync_names where connection_id = $3 and scope_id",
+            "$1",
+            " limit $2)"
+        ),
+        one_of!(
+            tx,
+            "delete from sync_rereads where (connection_id, surface, scope_id, source_id) in \
+             (select connection_id, surface, scope_id, source_id from sync_rereads where connection_id = $3 and scope_id",
+            "$1",
+            " limit $2)"
+        ),
+        one_of!(
+            tx,
+            "delete from sync_item_errors where (connection_id, surface, scope_id, source_id) in \
+             (select connection_id, surface, scope_id, source_id from sync_item_errors where connection_id = $3 and scope_id",
+            "$1",
+            " limit $2)"
+        ),
+        one_of!(
+            tx,
+            "delete from sync_states where (connection_id, surface, scope_id) in \
+             (select connection_id, surface, scope_id from sync_states where connection_id = $3 and scope_id",
+            "$1",
+            " limit $2)"
+        ),
+        one_of!(
+            tx,
+            "delete from item_totals where (connection_id, parent_id, kind) in \
+             (select connection_id, parent_id, kind from item_totals where connection_id = $3 and parent_id",
+            "$1",
+            " limit $2)"
+        ),
+    ]
+}
 
-/// Tombstones of whose deletion the log no longer tells: those up to `sequence`.
+/// An item of which nothing but the tombstone is left.
+struct Tombstone {
+    id: String,
+    connection_id: String,
+    kind: String,
+}
+
+/// Tombstones of whose deletion the log no longer tells: those up to `sequence`. The number of statements grows with the connections whose
+/// collections are among them, and with nothing else.
 pub async fn tombstones(tx: &mut Tx, tenant: &Tenant, sequence: i64, most: i64) -> Result<i64> {
     let sql = "select id, connection_id, kind from items where application_id = $1 and organization_id = $2 \
                and deleted_at is not null and sequence <= $3 order by sequence, id limit $4";
     let read = |row: &Row<'_>| {
-        Ok((row.get::<String>("id")?, row.get::<String>("connection_id")?, row.get::<String>("kind")?))
+        Ok(Tombstone { id: row.get("id")?, connection_id: row.get("connection_id")?, kind: row.get("kind")? })
     };
-    let found = query(sql)
-        .bind(&tenant.application_id)
-        .bind(&tenant.organization_id)
-        .bind(sequence)
-        .bind(most)
-        .fetch_all(&mut *tx, read)
-        .await?;
+    let of = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
+    let found = of.bind(sequence).bind(most).fetch_all(&mut *tx, read).await?;
+    if found.is_empty() {
+        return Ok(0);
+    }
     let mut budget = Budget::new(most);
-    for (id, connection_id, kind) in found {
-        for sql in OF_ITEM {
-            delete_some(tx, sql, &id, &mut budget).await?;
+    let mut collections: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let is_collection = |kind: &str| matches!(kind, "calendar" | "contact_book" | "task_list");
+    for gone in found.iter().filter(|gone| is_collection(&gone.kind)) {
+        collections.entry(&gone.connection_id).or_default().push(&gone.id);
+    }
+    let ids: Vec<String> = found.iter().map(|gone| gone.id.clone()).collect();
+    let all = json_text(&ids);
+    for sql in of_items(tx) {
+        delete_some(tx, sql, &all, &mut budget).await?;
+    }
+    for (connection_id, ids) in collections {
+        for sql in of_collections(tx) {
+            let statement = query(sql).bind(json_text(&ids)).bind(budget.left.max(0)).bind(connection_id);
+            budget.take(statement.execute(&mut *tx).await?);
         }
-        if matches!(kind.as_str(), "calendar" | "contact_book" | "task_list") {
-            for sql in OF_COLLECTION {
-                let statement = query(sql).bind(&id).bind(budget.left.max(0)).bind(&connection_id);
-                budget.take(statement.execute(&mut *tx).await?);
-            }
-        }
-        if budget.is_spent() {
-            break;
-        }
+    }
+    if !budget.is_spent() {
         // Written again in the meantime, it is no tombstone any more, or one that the log tells of.
-        let row = "delete from items where id = $1 and deleted_at is not null and sequence <= $2";
-        budget.take(query(row).bind(&id).bind(sequence).execute(&mut *tx).await?);
-        if budget.is_spent() {
-            break;
-        }
+        let sql =
+            one_of!(tx, "delete from items where deleted_at is not null and sequence <= $2 and id", "$1");
+        let rows = query(sql).bind(budget.ids(&ids)).bind(sequence);
+        budget.take(rows.execute(&mut *tx).await?);
     }
     Ok(budget.spent())
 }

@@ -7,6 +7,7 @@ pub mod purge;
 use anyhow::Result;
 
 use crate::Tx;
+use crate::json_text;
 use crate::sql::query;
 
 /// Rows that a step may still change.
@@ -32,14 +33,20 @@ impl Budget {
     fn spent(&self) -> i64 {
         self.most - self.left
     }
+
+    /// As many of these ids as rows may still be changed, as a JSON array.
+    fn ids(&self, all: &[String]) -> String {
+        let most = usize::try_from(self.left).unwrap_or_default();
+        json_text(all.get(..most).unwrap_or(all))
+    }
 }
 
 /// Runs a statement that deletes at most `$2` of the rows that hang on `$1`. False: there may be more of them.
-async fn delete_some(tx: &mut Tx, sql: &'static str, id: &str, budget: &mut Budget) -> Result<bool> {
+async fn delete_some(tx: &mut Tx, sql: &'static str, on: &str, budget: &mut Budget) -> Result<bool> {
     if budget.is_spent() {
         return Ok(false);
     }
-    let done = query(sql).bind(id).bind(budget.left).execute(tx).await?;
+    let done = query(sql).bind(on).bind(budget.left).execute(tx).await?;
     budget.take(done);
     Ok(!budget.is_spent())
 }

@@ -5,7 +5,9 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::one_of;
 use crate::jobs::{self, NewJob};
+use crate::json_text;
 use crate::retention::{Budget, delete_some};
 use crate::sql::{On, Row, query};
 use crate::transaction::LockRank;
@@ -30,20 +32,23 @@ pub struct Purge {
 enum Phase {
     /// Rows of a table that name the connection.
     Rows(&'static str),
-    /// Rows on which others hang that do not name it: one after the other, with all that hangs on it.
+    /// Rows on which others hang that do not name it: what hangs on them goes before them.
     Family(Family),
     /// Lines of the log stay, and lose what they hold.
     Log,
 }
 
-/// The first row of a connection, what hangs on a row, and the row itself.
+/// The ids of at most `$2` rows of a connection, and statements that delete at most `$2` rows of what hangs on the rows with the ids in `$1`,
+/// and these rows.
 struct Family {
     first: &'static str,
-    children: &'static str,
-    row: &'static str,
+    children: fn(&Tx) -> &'static str,
+    rows: fn(&Tx) -> &'static str,
+    /// What hangs on a row also hangs on `<id>/copy`.
+    has_copies: bool,
 }
 
-const PHASES: [Phase; 20] = [
+const PHASES: [Phase; 21] = [
     Phase::Rows(
         "delete from sync_states where (connection_id, surface, scope_id) in \
          (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
@@ -72,15 +77,30 @@ const PHASES: [Phase; 20] = [
          (select item_id from email_reports where connection_id = $1 order by next_attempt_at limit $2)",
     ),
     Phase::Family(Family {
-        first: "select id from outbox where connection_id = $1 order by internet_message_id limit 1",
-        children: "delete from outbox_contents where (id, position) in \
-                   (select id, position from outbox_contents where id in ($1, $1 || '/copy') limit $2)",
-        row: "delete from outbox where id = $1",
+        first: "select id from outbox where connection_id = $1 order by internet_message_id limit $2",
+        children: |tx| {
+            one_of!(
+                tx,
+                "delete from outbox_contents where (id, position) in (select id, position from outbox_contents where id",
+                "$1",
+                " limit $2)"
+            )
+        },
+        rows: |tx| one_of!(tx, "delete from outbox where id", "$1"),
+        has_copies: true,
     }),
     Phase::Family(Family {
-        first: "select id from tracking where connection_id = $1 order by created_at limit 1",
-        children: "delete from tracking_events where id in (select id from tracking_events where tracking_id = $1 limit $2)",
-        row: "delete from tracking where id = $1",
+        first: "select id from tracking where connection_id = $1 order by created_at limit $2",
+        children: |tx| {
+            one_of!(
+                tx,
+                "delete from tracking_events where id in (select id from tracking_events where tracking_id",
+                "$1",
+                " limit $2)"
+            )
+        },
+        rows: |tx| one_of!(tx, "delete from tracking where id", "$1"),
+        has_copies: false,
     }),
     Phase::Rows(
         "delete from item_totals where (connection_id, parent_id, kind) in \
@@ -124,6 +144,10 @@ const PHASES: [Phase; 20] = [
     Phase::Rows(
         "delete from watches where id in \
          (select id from watches where connection_id = $1 order by surface, scope_id limit $2)",
+    ),
+    Phase::Rows(
+        "delete from connection_throttles where (connection_id, bucket) in \
+         (select connection_id, bucket from connection_throttles where connection_id = $1 order by bucket limit $2)",
     ),
 ];
 
@@ -235,16 +259,25 @@ async fn delete_families(
     connection_id: &str,
     budget: &mut Budget,
 ) -> Result<bool> {
-    loop {
-        let first = query(family.first).bind(connection_id);
-        let Some(id) = first.fetch_optional(&mut *tx, |row| row.get::<String>("id")).await? else {
+    while !budget.is_spent() {
+        let first = query(family.first).bind(connection_id).bind(budget.left);
+        let mut ids = first.fetch_all(&mut *tx, |row| row.get::<String>("id")).await?;
+        if ids.is_empty() {
             return Ok(true);
-        };
-        if !delete_some(tx, family.children, &id, budget).await? {
+        }
+        let rows = ids.len();
+        if family.has_copies {
+            let copies: Vec<String> = ids.iter().map(|id| format!("{id}/copy")).collect();
+            ids.extend(copies);
+        }
+        let children = (family.children)(tx);
+        if !delete_some(tx, children, &json_text(&ids), budget).await? {
             return Ok(false);
         }
-        budget.take(query(family.row).bind(&id).execute(&mut *tx).await?);
+        ids.truncate(rows);
+        budget.take(query((family.rows)(tx)).bind(budget.ids(&ids)).execute(&mut *tx).await?);
     }
+    Ok(false)
 }
 
 /// Takes the content out of the next lines. False: there are more.

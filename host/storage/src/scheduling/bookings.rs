@@ -2,8 +2,11 @@
 
 use anyhow::Result;
 use base::tenant::Tenant;
+use serde_json::{Value, json};
 
 use crate::Tx;
+use crate::dialect::each_of;
+use crate::json_text;
 use crate::sql::{On, Reader, Row, query};
 
 /// A booking as it is stored. Times are milliseconds since 1970.
@@ -30,6 +33,12 @@ pub struct BookingRow {
     pub confirm_by: Option<i64>,
     /// Links of the invitee that name another are invalid.
     pub manage_version: i64,
+    /// Hours of the clock that the invitee chose on the booking page, 12 or 24.
+    pub clock_hours: Option<i64>,
+    /// Time at which the booking was last confirmed or rejected.
+    pub decided_at: Option<i64>,
+    /// The connection of the host who did that by a link in their mail.
+    pub decided_by: Option<String>,
     pub created_at: i64,
     pub updated_at: i64,
 }
@@ -53,6 +62,9 @@ fn booking(row: &Row<'_>) -> Result<BookingRow> {
         version: row.get("version")?,
         confirm_by: row.get("confirm_by")?,
         manage_version: row.get("manage_version")?,
+        clock_hours: row.get("clock_hours")?,
+        decided_at: row.get("decided_at")?,
+        decided_by: row.get("decided_by")?,
         created_at: row.get("created_at")?,
         updated_at: row.get("updated_at")?,
     })
@@ -229,33 +241,49 @@ pub async fn unconfirmed(reader: &Reader, now: i64, limit: i64) -> Result<Vec<Ov
     query(sql).bind(now).bind(limit).fetch_all(reader, overdue).await
 }
 
-/// Writes what can change of a row; its version has to be the next one. False: it is not, so the row is not as it was read.
-pub async fn update(tx: &mut Tx, b: &BookingRow) -> Result<bool> {
-    let sql = "update bookings set meeting_id = $2, status = $3, start_at = $4, end_at = $5, body = $6, metadata = $7, etag = $8, \
-               version = $9, confirm_by = $10, updated_at = $11 where id = $1 and version = $12";
-    let changed = query(sql)
-        .bind(&b.id)
-        .bind(&b.meeting_id)
-        .bind(&b.status)
-        .bind(b.start_at)
-        .bind(b.end_at)
-        .bind(&b.body)
-        .bind(&b.metadata)
-        .bind(&b.etag)
-        .bind(b.version)
-        .bind(b.confirm_by)
-        .bind(b.updated_at)
-        .bind(b.version - 1)
-        .execute(tx)
-        .await?;
-    Ok(changed == 1)
+/// Writes what can change of rows, with one statement; the version of each has to be the next one. False: one of them is not as it was read.
+pub async fn update(tx: &mut Tx, rows: &[&BookingRow]) -> Result<bool> {
+    let sql = each_of!(
+        tx,
+        "update bookings set meeting_id = c.meeting_id, status = c.status, start_at = c.start_at, end_at = c.end_at, body = c.body, \
+         metadata = c.metadata, etag = c.etag, version = c.version, confirm_by = c.confirm_by, updated_at = c.updated_at, \
+         decided_at = c.decided_at, decided_by = c.decided_by from (select value ->> 'id' as id, \
+         value ->> 'meeting_id' as meeting_id, value ->> 'status' as status, cast(value ->> 'start_at' as bigint) as start_at, \
+         cast(value ->> 'end_at' as bigint) as end_at, value ->> 'body' as body, value ->> 'metadata' as metadata, \
+         value ->> 'etag' as etag, cast(value ->> 'version' as bigint) as version, \
+         cast(value ->> 'confirm_by' as bigint) as confirm_by, cast(value ->> 'updated_at' as bigint) as updated_at, \
+         cast(value ->> 'decided_at' as bigint) as decided_at, value ->> 'decided_by' as decided_by",
+        "$1",
+        ") as c where bookings.id = c.id and bookings.version = c.version - 1"
+    );
+    let row = |b: &&BookingRow| {
+        json!({
+            "id": b.id,
+            "meeting_id": b.meeting_id,
+            "status": b.status,
+            "start_at": b.start_at,
+            "end_at": b.end_at,
+            "body": b.body,
+            "metadata": b.metadata,
+            "etag": b.etag,
+            "version": b.version,
+            "confirm_by": b.confirm_by,
+            "updated_at": b.updated_at,
+            "decided_at": b.decided_at,
+            "decided_by": b.decided_by,
+        })
+    };
+    let values: Vec<Value> = rows.iter().map(row).collect();
+    let changed = query(sql).bind(json_text(&values)).execute(tx).await?;
+    Ok(usize::try_from(changed).is_ok_and(|changed| changed == rows.len()))
 }
 
 /// Writes a new row.
 pub async fn insert(tx: &mut Tx, b: &BookingRow) -> Result<()> {
     let sql = "insert into bookings (id, organization_id, application_id, event_type_id, meeting_id, status, start_at, end_at, \
-               invitee_email, body, metadata, etag, version, confirm_by, manage_version, created_at, updated_at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+               invitee_email, body, metadata, etag, version, confirm_by, manage_version, clock_hours, decided_at, decided_by, \
+               created_at, updated_at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)";
     query(sql)
         .bind(&b.id)
         .bind(&b.tenant.organization_id)
@@ -272,6 +300,9 @@ pub async fn insert(tx: &mut Tx, b: &BookingRow) -> Result<()> {
         .bind(b.version)
         .bind(b.confirm_by)
         .bind(b.manage_version)
+        .bind(b.clock_hours)
+        .bind(b.decided_at)
+        .bind(&b.decided_by)
         .bind(b.created_at)
         .bind(b.updated_at)
         .execute(tx)

@@ -1,10 +1,14 @@
 //! What is forgotten of bookings after their time, each time at most so many rows. Each function returns how many rows it changed; none when
 //! nothing is left.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
 use crate::Tx;
+use crate::dialect::{each_of, one_of};
+use crate::json_text;
 use crate::scheduling::mail;
 use crate::sql::query;
 
@@ -25,23 +29,26 @@ pub async fn people(tx: &mut Tx, (before, now): (i64, i64), most: i64) -> Result
             Ok((row.get::<String>("id")?, row.get::<String>("body")?, row.get::<i64>("version")?))
         })
         .await?;
-    let mut erased = 0;
+    let mut rows = Vec::with_capacity(found.len());
     for (id, body, version) in found {
-        // Changed meanwhile by another host: the next step finds it again, unless that one has erased it.
-        let sql = "update bookings set body = $2, invitee_email = '', etag = $3, version = $4, manage_version = manage_version + 1, \
-                   erased_at = $5, updated_at = $5 where id = $1 and version = $6 and erased_at is null";
-        let changed = query(sql)
-            .bind(&id)
-            .bind(without_people(&body)?)
-            .bind(format!("\"{:016x}\"", version.saturating_add(1)))
-            .bind(version.saturating_add(1))
-            .bind(now)
-            .bind(version)
-            .execute(&mut *tx)
-            .await?;
-        erased += i64::try_from(changed).unwrap_or(i64::MAX);
+        let next = version.saturating_add(1);
+        let (body, etag) = (without_people(&body)?, format!("\"{next:016x}\""));
+        rows.push(json!({ "id": id, "body": body, "etag": etag, "version": version }));
     }
-    Ok(erased)
+    if rows.is_empty() {
+        return Ok(0);
+    }
+    // Changed meanwhile by another host: the next step finds it again, unless that one has erased it.
+    let sql = each_of!(
+        tx,
+        "update bookings set body = c.body, invitee_email = '', etag = c.etag, version = bookings.version + 1, \
+         manage_version = manage_version + 1, erased_at = $2, updated_at = $2 from (select value ->> 'id' as id, \
+         value ->> 'body' as body, value ->> 'etag' as etag, cast(value ->> 'version' as bigint) as version",
+        "$1",
+        ") as c where bookings.id = c.id and bookings.version = c.version and bookings.erased_at is null"
+    );
+    let erased = query(sql).bind(json_text(&rows)).bind(now).execute(&mut *tx).await?;
+    Ok(i64::try_from(erased).unwrap_or(i64::MAX))
 }
 
 /// A booking's JSON without what tells of people.
@@ -75,30 +82,29 @@ pub async fn bookings(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
         .bind(most)
         .fetch_all(&mut *tx, |row| Ok((row.get::<String>("id")?, row.get::<String>("meeting_id")?)))
         .await?;
-    let mut removed = 0;
-    for (id, meeting_id) in found {
-        let done = query("delete from bookings where id = $1").bind(&id).execute(&mut *tx).await?;
-        removed += i64::try_from(done).unwrap_or(i64::MAX);
-        mail::forget(tx, &id).await?;
-        let left: i64 = query("select count(*) as n from bookings where meeting_id = $1")
-            .bind(&meeting_id)
-            .fetch_one(&mut *tx, |row| row.get("n"))
-            .await?;
-        if left == 0 {
-            for sql in OF_MEETING {
-                query(sql).bind(&meeting_id).execute(&mut *tx).await?;
-            }
-        }
+    if found.is_empty() {
+        return Ok(0);
     }
-    Ok(removed)
+    let (ids, meetings): (Vec<String>, BTreeSet<String>) = found.into_iter().unzip();
+    let ids = json_text(&ids);
+    let removed =
+        query(one_of!(tx, "delete from bookings where id", "$1")).bind(&ids).execute(&mut *tx).await?;
+    mail::forget(tx, &ids).await?;
+    let sql = one_of!(tx, "select distinct meeting_id from bookings where meeting_id", "$1");
+    let of_others = query(sql).bind(json_text(&meetings));
+    let kept = of_others.fetch_all(&mut *tx, |row| row.get::<String>("meeting_id")).await?;
+    let kept: BTreeSet<String> = kept.into_iter().collect();
+    let gone: Vec<&String> = meetings.difference(&kept).collect();
+    // A meeting and what hangs on it: a few rows for each of its hosts.
+    for sql in [
+        one_of!(tx, "delete from meeting_events where meeting_id", "$1"),
+        one_of!(tx, "delete from reserved_times where meeting_id", "$1"),
+        one_of!(tx, "delete from meetings where id", "$1"),
+    ] {
+        query(sql).bind(json_text(&gone)).execute(&mut *tx).await?;
+    }
+    Ok(i64::try_from(removed).unwrap_or(i64::MAX))
 }
-
-/// A meeting and what hangs on it: a few rows for each of its hosts.
-const OF_MEETING: [&str; 3] = [
-    "delete from meeting_events where meeting_id = $1",
-    "delete from reserved_times where meeting_id = $1",
-    "delete from meetings where id = $1",
-];
 
 #[cfg(test)]
 mod tests {

@@ -4,7 +4,9 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::insert_rows;
 use crate::sql::{On, Reader, Row, query};
+use crate::statement_rows::{self, RowValues};
 
 /// An event type as it is stored. Times are milliseconds since 1970.
 #[derive(Clone, Debug, PartialEq)]
@@ -153,17 +155,23 @@ pub async fn update(tx: &mut Tx, e: &EventTypeRow) -> Result<()> {
 /// Puts these connections in the place of an event type's hosts; at most 100, which the API bounds.
 pub async fn set_hosts(tx: &mut Tx, e: &EventTypeRow, connection_ids: &[String]) -> Result<()> {
     query("delete from event_type_hosts where event_type_id = $1").bind(&e.id).execute(&mut *tx).await?;
-    let sql = "insert into event_type_hosts (event_type_id, connection_id, organization_id, application_id, created_at, \
-               updated_at) values ($1, $2, $3, $4, $5, $5)";
-    for connection_id in connection_ids {
-        query(sql)
+    let sql = insert_rows!(
+        tx,
+        "event_type_hosts",
+        [
+            event_type_id "$1" "text", connection_id "$2" "text", organization_id "$3" "text", application_id "$4" "text",
+            created_at "$5" "bigint", updated_at "$5" "bigint",
+        ],
+        ""
+    );
+    let rows = connection_ids.iter().map(|connection_id| {
+        RowValues::new()
             .bind(&e.id)
             .bind(connection_id)
             .bind(&e.tenant.organization_id)
             .bind(&e.tenant.application_id)
             .bind(e.updated_at)
-            .execute(&mut *tx)
-            .await?;
-    }
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }

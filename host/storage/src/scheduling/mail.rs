@@ -5,6 +5,7 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::one_of;
 use crate::sql::{On, Row, query};
 
 /// An invitation as it was sent last.
@@ -84,8 +85,9 @@ pub async fn take_back(tx: &mut Tx, booking_id: &str, role: &str) -> Result<()> 
     Ok(())
 }
 
-/// Forgets the invitations of a booking that is forgotten itself.
-pub async fn forget(tx: &mut Tx, booking_id: &str) -> Result<()> {
-    query("delete from booking_invitations where booking_id = $1").bind(booking_id).execute(tx).await?;
+/// Forgets the invitations of bookings that are forgotten themselves; `booking_ids` is a JSON array.
+pub async fn forget(tx: &mut Tx, booking_ids: &str) -> Result<()> {
+    let sql = one_of!(tx, "delete from booking_invitations where booking_id", "$1");
+    query(sql).bind(booking_ids).execute(tx).await?;
     Ok(())
 }

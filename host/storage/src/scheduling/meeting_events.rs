@@ -4,10 +4,11 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
-use crate::dialect::one_of;
+use crate::dialect::{insert_rows, one_of};
 use crate::jobs::{self, NewJob};
 use crate::json_text;
 use crate::sql::{On, Query, Reader, Row, query};
+use crate::statement_rows::{self, RowValues};
 use crate::wakes::JobClass;
 
 /// The kind of the jobs that write events. The key is the meeting and the connection, with a colon between them.
@@ -104,28 +105,50 @@ pub async fn overdue(reader: &Reader, before: i64, limit: i64) -> Result<Vec<Mee
     query(sql).bind(before).bind(limit).fetch_all(reader, meeting_event).await
 }
 
-/// Has it looked at whether the host changed the event of a meeting.
-pub async fn enqueue_recheck(
-    tx: &mut Tx,
-    tenant: &Tenant,
-    (meeting_id, connection_id): (&str, &str),
-    now: i64,
-) -> Result<()> {
-    let key = format!("{meeting_id}:{connection_id}");
-    let new = NewJob {
-        kind: RECHECK_JOB,
-        key: &key,
+/// A host of a meeting, of whom a job of `EVENT_JOB` or `RECHECK_JOB` is.
+#[derive(Clone, Copy, Debug)]
+pub struct MeetingHost<'a> {
+    pub tenant: &'a Tenant,
+    pub meeting_id: &'a str,
+    pub connection_id: &'a str,
+}
+
+impl<'a> From<&'a MeetingEventRow> for MeetingHost<'a> {
+    fn from(row: &'a MeetingEventRow) -> Self {
+        MeetingHost { tenant: &row.tenant, meeting_id: &row.meeting_id, connection_id: &row.connection_id }
+    }
+}
+
+/// Enqueues the jobs of this kind of these hosts of meetings, with one statement. To be called after the log was written.
+pub async fn enqueue(tx: &mut Tx, kind: &str, hosts: &[MeetingHost<'_>], now: i64) -> Result<()> {
+    let keys: Vec<String> =
+        hosts.iter().map(|host| format!("{}:{}", host.meeting_id, host.connection_id)).collect();
+    let jobs = hosts.iter().zip(&keys).map(|(host, key)| NewJob {
+        kind,
+        key,
         class: JobClass::Send,
-        tenant,
-        connection_id: Some(connection_id),
+        tenant: host.tenant,
+        connection_id: Some(host.connection_id),
         target: "",
         due_at: Some(now),
         args: None,
-    };
-    jobs::enqueue(tx, &new, now).await
+    });
+    let new: Vec<NewJob<'_>> = jobs.collect();
+    jobs::enqueue_all(tx, &new, now).await
 }
 
-/// The same for those of these events, which were changed in this transaction, that are of meetings. To be called after the log was written.
+/// Has it looked at whether hosts changed the events of meetings: rows of a meeting and a connection.
+async fn enqueue_rechecks(tx: &mut Tx, tenant: &Tenant, found: Query<'_>, now: i64) -> Result<()> {
+    let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
+    let found = found.fetch_all(&mut *tx, read).await?;
+    let hosts =
+        found.iter().map(|(meeting_id, connection_id)| MeetingHost { tenant, meeting_id, connection_id });
+    let hosts: Vec<MeetingHost<'_>> = hosts.collect();
+    enqueue(tx, RECHECK_JOB, &hosts, now).await
+}
+
+/// Has it looked at whether the host changed one of these events, which were changed in this transaction, if they are of meetings. To be
+/// called after the log was written.
 pub async fn events_changed(tx: &mut Tx, tenant: &Tenant, event_ids: &[String], now: i64) -> Result<()> {
     let sql = one_of!(
         tx,
@@ -133,12 +156,7 @@ pub async fn events_changed(tx: &mut Tx, tenant: &Tenant, event_ids: &[String], 
         "$1",
         " order by meeting_id, connection_id"
     );
-    let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
-    let found = query(sql).bind(json_text(event_ids)).fetch_all(&mut *tx, read).await?;
-    for (meeting_id, connection_id) in found {
-        enqueue_recheck(tx, tenant, (&meeting_id, &connection_id), now).await?;
-    }
-    Ok(())
+    enqueue_rechecks(tx, tenant, query(sql).bind(json_text(event_ids)), now).await
 }
 
 /// The same for the meetings ahead whose events did not come back with this calendar, which was read to its end in this transaction: as they
@@ -148,42 +166,54 @@ pub async fn calendar_returned(tx: &mut Tx, tenant: &Tenant, calendar_id: &str, 
                where calendar_id = $1 and is_wanted = 1 and event_id is not null and released_at is null and end_at > $2 \
                and not exists (select 1 from items where items.id = meeting_events.event_id and items.deleted_at is null) \
                order by meeting_id, connection_id limit $3";
-    let read = |row: &Row<'_>| Ok((row.get::<String>("meeting_id")?, row.get::<String>("connection_id")?));
     let of_calendar = query(sql).bind(calendar_id).bind(now).bind(MAX_RETURNED);
-    let found = of_calendar.fetch_all(&mut *tx, read).await?;
-    for (meeting_id, connection_id) in found {
-        enqueue_recheck(tx, tenant, (&meeting_id, &connection_id), now).await?;
-    }
+    enqueue_rechecks(tx, tenant, of_calendar, now).await
+}
+
+/// Writes rows, new ones and others, with one statement. New ones that are pending are to be written at once.
+pub async fn put(tx: &mut Tx, events: &[MeetingEventRow]) -> Result<()> {
+    let sql = insert_rows!(
+        tx,
+        "meeting_events",
+        [
+            meeting_id "$1" "text", connection_id "$2" "text", organization_id "$3" "text", application_id "$4" "text",
+            calendar_id "$5" "text", event_id "$6" "text", i_cal_uid "$7" "text", is_wanted "$8" "bigint", status "$9" "text",
+            written_sequence "$10" "bigint", attempts "$11" "bigint", error "$12" "text", next_attempt_at "$13" "bigint",
+            created_at "$14" "bigint", updated_at "$15" "bigint",
+        ],
+        " on conflict (meeting_id, connection_id) do update set calendar_id = excluded.calendar_id, event_id = excluded.event_id, \
+         i_cal_uid = excluded.i_cal_uid, is_wanted = excluded.is_wanted, status = excluded.status, \
+         written_sequence = excluded.written_sequence, attempts = excluded.attempts, error = excluded.error, \
+         next_attempt_at = excluded.next_attempt_at, created_at = excluded.created_at, updated_at = excluded.updated_at"
+    );
+    let rows = events.iter().map(|e| {
+        let at_once = (e.status == "pending").then_some(e.created_at);
+        RowValues::new()
+            .bind(&e.meeting_id)
+            .bind(&e.connection_id)
+            .bind(&e.tenant.organization_id)
+            .bind(&e.tenant.application_id)
+            .bind(&e.calendar_id)
+            .bind(&e.event_id)
+            .bind(&e.i_cal_uid)
+            .bind(i64::from(e.is_wanted))
+            .bind(&e.status)
+            .bind(e.written_sequence)
+            .bind(e.attempts)
+            .bind(&e.error)
+            .bind(e.next_attempt_at.or(at_once))
+            .bind(e.created_at)
+            .bind(e.updated_at)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 
-/// Writes a new row. One that is pending is to be written at once.
-pub async fn insert(tx: &mut Tx, e: &MeetingEventRow) -> Result<()> {
-    let at_once = (e.status == "pending").then_some(e.created_at);
-    let e = &MeetingEventRow { next_attempt_at: e.next_attempt_at.or(at_once), ..e.clone() };
-    let sql = "insert into meeting_events (calendar_id, event_id, i_cal_uid, is_wanted, status, written_sequence, attempts, error, \
-               next_attempt_at, updated_at, meeting_id, connection_id, organization_id, application_id, created_at) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
-    changeable(sql, e)
-        .bind(&e.tenant.organization_id)
-        .bind(&e.tenant.application_id)
-        .bind(e.created_at)
-        .execute(tx)
-        .await?;
-    Ok(())
-}
-
-/// Writes what can change of a row.
+/// Writes what can change of a row that is there.
 pub async fn update(tx: &mut Tx, e: &MeetingEventRow) -> Result<()> {
     let sql = "update meeting_events set calendar_id = $1, event_id = $2, i_cal_uid = $3, is_wanted = $4, status = $5, \
                written_sequence = $6, attempts = $7, error = $8, next_attempt_at = $9, updated_at = $10, created_at = $13 \
                where meeting_id = $11 and connection_id = $12";
-    changeable(sql, e).bind(e.created_at).execute(tx).await?;
-    Ok(())
-}
-
-/// The statement with the columns that can change and the key as its first 12 parameters.
-fn changeable<'q>(sql: &'static str, e: &'q MeetingEventRow) -> Query<'q> {
     query(sql)
         .bind(&e.calendar_id)
         .bind(&e.event_id)
@@ -197,4 +227,8 @@ fn changeable<'q>(sql: &'static str, e: &'q MeetingEventRow) -> Query<'q> {
         .bind(e.updated_at)
         .bind(&e.meeting_id)
         .bind(&e.connection_id)
+        .bind(e.created_at)
+        .execute(tx)
+        .await?;
+    Ok(())
 }

@@ -5,8 +5,11 @@ use anyhow::Result;
 use base::tenant::Tenant;
 
 use crate::Tx;
+use crate::dialect::{insert_rows, one_of};
 use crate::jobs::{self, Job, NewJob};
+use crate::json_text;
 use crate::sql::{Reader, Row, query};
+use crate::statement_rows::{self, RowValues};
 use crate::transaction::LockRank;
 
 /// For so long after its time something is told, ms. After that it tells nobody anything.
@@ -26,21 +29,29 @@ pub struct Notice {
     pub has_job: bool,
 }
 
-/// Enqueues a job, and notes what it is to tell.
-pub async fn enqueue(tx: &mut Tx, new: &NewJob<'_>, now: i64) -> Result<()> {
+/// Enqueues jobs, and notes what they are to tell; with one statement each.
+pub async fn enqueue(tx: &mut Tx, new: &[NewJob<'_>], now: i64) -> Result<()> {
     tx.takes(LockRank::Job)?;
-    let sql = "insert into booking_notices (job_id, organization_id, application_id, due_at, args, created_at) \
-               values ($1, $2, $3, $4, $5, $6) on conflict (job_id) do nothing";
-    query(sql)
-        .bind(format!("{}:{}", new.kind, new.key))
-        .bind(&new.tenant.organization_id)
-        .bind(&new.tenant.application_id)
-        .bind(new.due_at.unwrap_or(now))
-        .bind(new.args)
-        .bind(now)
-        .execute(&mut *tx)
-        .await?;
-    jobs::enqueue(tx, new, now).await
+    let sql = insert_rows!(
+        tx,
+        "booking_notices",
+        [
+            job_id "$1" "text", organization_id "$2" "text", application_id "$3" "text", due_at "$4" "bigint", args "$5" "text",
+            created_at "$6" "bigint",
+        ],
+        " on conflict (job_id) do nothing"
+    );
+    let rows = new.iter().map(|new| {
+        RowValues::new()
+            .bind(format!("{}:{}", new.kind, new.key))
+            .bind(&new.tenant.organization_id)
+            .bind(&new.tenant.application_id)
+            .bind(new.due_at.unwrap_or(now))
+            .bind(new.args)
+            .bind(now)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
+    jobs::enqueue_all(tx, new, now).await
 }
 
 /// Ends a turn after which nothing is left to tell, as `jobs::complete` does. Fails with `LostLease` as that does.
@@ -50,14 +61,11 @@ pub async fn complete(tx: &mut Tx, job: &Job, now: i64) -> Result<()> {
     jobs::complete(tx, job, now).await
 }
 
-/// Whether what this job tells is not told yet. For what is told of a booking that holds as long as its row stays locked: messages about it are
-/// written under that lock.
-pub async fn is_untold(tx: &mut Tx, job_id: &str) -> Result<bool> {
-    let found = query("select job_id from booking_notices where job_id = $1")
-        .bind(job_id)
-        .fetch_optional(tx, |row| row.get::<String>("job_id"))
-        .await?;
-    Ok(found.is_some())
+/// The ids among these of jobs that have not told yet what they tell. For what is told of a booking that holds as long as its row stays locked:
+/// messages about it are written under that lock.
+pub async fn untold(tx: &mut Tx, job_ids: &[String]) -> Result<Vec<String>> {
+    let sql = one_of!(tx, "select job_id from booking_notices where job_id", "$1");
+    query(sql).bind(json_text(job_ids)).fetch_all(tx, |row| row.get("job_id")).await
 }
 
 /// At most `limit` of those that were due before `before`, by their times and ids, after a time and an id. Times are milliseconds since 1970.

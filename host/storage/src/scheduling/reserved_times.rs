@@ -4,10 +4,12 @@
 use anyhow::Result;
 
 use crate::Tx;
-use crate::dialect::one_of;
+use crate::dialect::{insert_rows, one_of};
 use crate::json_text;
 use crate::locked::ConnectionLock;
+use crate::scheduling::meetings::MeetingRow;
 use crate::sql::{On, Query, Row, query};
+use crate::statement_rows::{self, RowValues};
 
 /// No row is longer; what can overlap an instant starts at most so long before it.
 pub const MAX_LENGTH_MS: i64 = 24 * 60 * 60_000;
@@ -30,9 +32,11 @@ impl Part {
     }
 }
 
-/// A stretch of time to be reserved, from `start_at` to `end_at` in milliseconds since 1970; at most `MAX_LENGTH_MS`.
+/// A stretch of time of a host to be reserved, from `start_at` to `end_at` in milliseconds since 1970; at most `MAX_LENGTH_MS`.
 #[derive(Clone, Debug)]
 pub struct NewReserved<'a> {
+    /// The host's connection, which is locked.
+    pub host: &'a ConnectionLock,
     pub meeting_id: &'a str,
     pub part: Part,
     /// The calendar that the meeting is written to.
@@ -64,28 +68,63 @@ fn reserved(row: &Row<'_>) -> Result<ReservedRow> {
     })
 }
 
-/// Reserves time of the locked connection; false: it is taken, and nothing was written.
+impl<'a> NewReserved<'a> {
+    /// A host's time for a meeting and its buffers, which are at most three stretches.
+    pub fn of_meeting(
+        meeting: &'a MeetingRow,
+        host: &'a ConnectionLock,
+        calendar_id: &'a str,
+        now: i64,
+    ) -> impl Iterator<Item = NewReserved<'a>> {
+        let (meeting_id, start, end) = (&meeting.id, meeting.start_at, meeting.end_at);
+        let parts = [
+            (Part::Meeting, start, end),
+            (Part::Before, start - meeting.buffer_before_ms, start),
+            (Part::After, end, end + meeting.buffer_after_ms),
+        ];
+        let parts = parts.into_iter().filter(|(_, start, end)| start < end);
+        parts.map(move |(part, start_at, end_at)| NewReserved {
+            host,
+            meeting_id,
+            part,
+            calendar_id,
+            start_at,
+            end_at,
+            now,
+        })
+    }
+}
+
+/// Reserves time with one statement; false: some of it is taken. The rest of it is then reserved all the same.
 ///
 /// `do nothing` is not only for the answer: on PostgreSQL two plain inserts that exclude each other could wait for each other, these insert
 /// speculatively and do not.
-pub async fn reserve(tx: &mut Tx, host: &ConnectionLock, new: &NewReserved<'_>) -> Result<bool> {
-    let sql = "insert into reserved_times (id, organization_id, application_id, meeting_id, connection_id, calendar_id, start_at, \
-               end_at, is_buffer, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10) \
-               on conflict do nothing";
-    let changed = query(sql)
-        .bind(format!("{}/{}/{}", new.meeting_id, host.id, new.part.number()))
-        .bind(&host.tenant.organization_id)
-        .bind(&host.tenant.application_id)
-        .bind(new.meeting_id)
-        .bind(&host.id)
-        .bind(new.calendar_id)
-        .bind(new.start_at)
-        .bind(new.end_at)
-        .bind(i64::from(new.part != Part::Meeting))
-        .bind(new.now)
-        .execute(tx)
-        .await?;
-    Ok(changed == 1)
+pub async fn reserve(tx: &mut Tx, new: &[NewReserved<'_>]) -> Result<bool> {
+    let sql = insert_rows!(
+        tx,
+        "reserved_times",
+        [
+            id "$1" "text", organization_id "$2" "text", application_id "$3" "text", meeting_id "$4" "text",
+            connection_id "$5" "text", calendar_id "$6" "text", start_at "$7" "bigint", end_at "$8" "bigint",
+            is_buffer "$9" "bigint", created_at "$10" "bigint", updated_at "$10" "bigint",
+        ],
+        " on conflict do nothing"
+    );
+    let rows = new.iter().map(|new| {
+        RowValues::new()
+            .bind(format!("{}/{}/{}", new.meeting_id, new.host.id, new.part.number()))
+            .bind(&new.host.tenant.organization_id)
+            .bind(&new.host.tenant.application_id)
+            .bind(new.meeting_id)
+            .bind(&new.host.id)
+            .bind(new.calendar_id)
+            .bind(new.start_at)
+            .bind(new.end_at)
+            .bind(i64::from(new.part != Part::Meeting))
+            .bind(new.now)
+    });
+    let changed = statement_rows::execute(tx, sql, rows.collect()).await?;
+    Ok(usize::try_from(changed).is_ok_and(|changed| changed == new.len()))
 }
 
 /// Frees all time that a meeting has reserved.

@@ -1,15 +1,21 @@
 //! Collections that are gone and come back: what was known of reading their contents goes with them. Table: `migrations/0005_sync_states.sql`,
-//! `0086_returned_contents.sql`.
+//! `0086_returned_contents.sql`. A followed collection has no job while it is gone: its return makes one.
 
 use anyhow::Result;
 
 use crate::LockRank;
 use crate::Tx;
 use crate::job_claims;
+use crate::jobs::{self, NewJob};
 use crate::locked::ConnectionLock;
 use crate::sql::query;
 use crate::sync_states::{ScopeKey, lock_state};
+use crate::wakes::JobClass;
 use crate::watches;
+
+/// The kinds of the jobs of a scope.
+const PULL: &str = "pull";
+const RENEW: &str = "renew";
 
 /// When a followed collection is pulled whose contents were deleted ahead of it, ms: it may not be deleted after all.
 const LOOK_AGAIN_MS: i64 = 60_000;
@@ -23,7 +29,12 @@ const KEPT: [&str; 3] = [
 
 /// The id of a job of a scope.
 fn job_id(kind: &str, of: ScopeKey<'_>) -> String {
-    format!("{kind}:{}:{}:{}", of.connection_id, of.surface, of.scope_id)
+    format!("{kind}:{}", job_key(of))
+}
+
+/// The same without its kind.
+fn job_key(of: ScopeKey<'_>) -> String {
+    format!("{}:{}:{}", of.connection_id, of.surface, of.scope_id)
 }
 
 /// Forgets how far a collection was read: cursor, unfinished scan, unreadable records and what was still to be read. Whatever pull of it is
@@ -35,26 +46,39 @@ pub async fn forget_contents(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_
     let sql = "update sync_states set is_return = case when last_success_at is null and scan_cursor is null then is_return else 1 end, \
                status = 'idle', cursor = null, last_success_at = null, seen = 0, estimated = null, consecutive_errors = 0, \
                last_error = null, covered_since = null, generation = generation + 1, scan_cursor = null, scan_since = null, \
-               rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
+               rescan = 0, walk_start = null, doubt = null where connection_id = $1 and surface = $2 and scope_id = $3";
     for sql in KEPT.into_iter().chain([sql]) {
         query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).execute(&mut *tx).await?;
     }
-    let pull = job_id("pull", of);
-    job_claims::undo(tx, &pull, now).await?;
+    let pull = job_id(PULL, of);
     if is_followed {
+        job_claims::undo(tx, &pull, now).await?;
         watches::wake(tx, &[pull], (now + LOOK_AGAIN_MS, true), now).await?;
+    } else {
+        // Of somebody who waited for a pull.
+        jobs::remove(tx, &pull).await?;
     }
     // It ends the watch of what is gone.
-    watches::wake(tx, &[job_id("renew", of)], (now, true), now).await
+    watches::wake(tx, &[job_id(RENEW, of)], (now, true), now).await
+}
+
+/// Ends the following of a collection that a client has deleted: where it is restored at the provider, it is followed when a client asks for that.
+pub async fn end_follow(tx: &mut Tx, lock: &ConnectionLock, of: ScopeKey<'_>) -> Result<()> {
+    lock.covers(of.connection_id)?;
+    let sql = "update sync_states set followed = 0, started_at = null, next_pull_at = null \
+               where connection_id = $1 and surface = $2 and scope_id = $3";
+    query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).execute(&mut *tx).await?;
+    jobs::remove(tx, &job_id(PULL, of)).await
 }
 
 /// Has a collection that came back read at once, if clients follow `followed`: the collection itself, or its surface with all collections. Its
-/// watch is renewed, which the provider may have ended.
+/// watch is renewed, which the provider may have ended. `target`: the server that the pull asks, as `NewJob` has it.
 pub async fn resume_contents(
     tx: &mut Tx,
     lock: &ConnectionLock,
     of: ScopeKey<'_>,
     followed: ScopeKey<'_>,
+    target: &str,
     now: i64,
 ) -> Result<()> {
     lock.covers(of.connection_id)?;
@@ -73,5 +97,16 @@ pub async fn resume_contents(
         let ids: Vec<String> = known.into_iter().map(|watch| watch.id).collect();
         watches::hurry(tx, &ids, now).await?;
     }
-    watches::wake(tx, &[job_id("pull", followed), job_id("renew", of)], (now, true), now).await
+    let pull = NewJob {
+        kind: PULL,
+        key: &job_key(followed),
+        class: JobClass::Pull,
+        tenant: &lock.tenant,
+        connection_id: Some(&lock.id),
+        target,
+        due_at: Some(now),
+        args: None,
+    };
+    jobs::enqueue(tx, &pull, now).await?;
+    watches::wake(tx, &[job_id(RENEW, of)], (now, true), now).await
 }

@@ -4,8 +4,10 @@
 use anyhow::Result;
 
 use crate::Tx;
-use crate::dialect::one_of;
+use crate::dialect::{insert_rows, one_of};
+use crate::json_text;
 use crate::sql::{On, Reader, Row, query};
+use crate::statement_rows::{self, RowValues};
 use crate::sync_states::sync_state::SyncState;
 
 /// A source that could not be read.
@@ -36,41 +38,54 @@ fn item_error(row: &Row<'_>) -> Result<ItemError> {
     })
 }
 
-/// Keeps that a source could not be read.
-pub async fn note_item_error(tx: &mut Tx, s: &SyncState, error: &ItemError) -> Result<()> {
-    let sql = "insert into sync_item_errors (organization_id, application_id, connection_id, surface, scope_id, \
-               source_id, code, message, attempts, at, provider_etag, connector) \
-               values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) \
-               on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
-               message = excluded.message, attempts = excluded.attempts, at = excluded.at, \
-               provider_etag = excluded.provider_etag, connector = excluded.connector";
-    query(sql)
-        .bind(&s.organization_id)
-        .bind(&s.application_id)
-        .bind(&s.connection_id)
-        .bind(&s.surface)
-        .bind(&s.scope_id)
-        .bind(&error.source_id)
-        .bind(&error.code)
-        .bind(&error.message)
-        .bind(error.attempts)
-        .bind(error.at)
-        .bind(&error.provider_etag)
-        .bind(&error.connector)
-        .execute(&mut *tx)
-        .await?;
+/// Keeps that sources could not be read. Each is there once.
+pub async fn note_item_errors(tx: &mut Tx, s: &SyncState, errors: &[&ItemError]) -> Result<()> {
+    let sql = insert_rows!(
+        tx,
+        "sync_item_errors",
+        [
+            organization_id "$1" "text", application_id "$2" "text", connection_id "$3" "text", surface "$4" "text",
+            scope_id "$5" "text", source_id "$6" "text", code "$7" "text", message "$8" "text",
+            attempts "$9" "bigint", at "$10" "bigint", provider_etag "$11" "text", connector "$12" "text"
+        ],
+        " on conflict (connection_id, surface, scope_id, source_id) do update set code = excluded.code, \
+         message = excluded.message, attempts = excluded.attempts, at = excluded.at, \
+         provider_etag = excluded.provider_etag, connector = excluded.connector"
+    );
+    let rows = errors.iter().map(|error| {
+        RowValues::new()
+            .bind(&s.organization_id)
+            .bind(&s.application_id)
+            .bind(&s.connection_id)
+            .bind(&s.surface)
+            .bind(&s.scope_id)
+            .bind(&error.source_id)
+            .bind(&error.code)
+            .bind(&error.message)
+            .bind(error.attempts)
+            .bind(error.at)
+            .bind(&error.provider_etag)
+            .bind(&error.connector)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 
-/// It could be read now, or is gone.
-pub async fn clear_item_error(tx: &mut Tx, s: &SyncState, source_id: &str) -> Result<()> {
-    let sql = "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 \
-               and source_id = $4";
+/// Forgets the errors of sources that could be read now, or are gone.
+pub async fn clear_item_errors(tx: &mut Tx, s: &SyncState, source_ids: &[&str]) -> Result<()> {
+    if source_ids.is_empty() {
+        return Ok(());
+    }
+    let sql = one_of!(
+        tx,
+        "delete from sync_item_errors where connection_id = $1 and surface = $2 and scope_id = $3 and source_id",
+        "$4"
+    );
     query(sql)
         .bind(&s.connection_id)
         .bind(&s.surface)
         .bind(&s.scope_id)
-        .bind(source_id)
+        .bind(json_text(source_ids))
         .execute(&mut *tx)
         .await?;
     Ok(())
@@ -123,31 +138,18 @@ pub async fn unsettled_item_errors(
         .await
 }
 
-/// What is known of one source.
-pub async fn find_item_error(
-    on: impl Into<On<'_>>,
-    s: &SyncState,
-    source_id: &str,
-) -> Result<Option<ItemError>> {
-    let sql = "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
-               where connection_id = $1 and surface = $2 and scope_id = $3 and source_id = $4";
-    query(sql)
-        .bind(&s.connection_id)
-        .bind(&s.surface)
-        .bind(&s.scope_id)
-        .bind(source_id)
-        .fetch_optional(on, item_error)
-        .await
-}
-
-/// What is known of those of these sources that are unreadable.
+/// The errors of those of these sources that are unreadable.
 pub async fn item_errors_among(
-    reader: &Reader,
+    on: impl Into<On<'_>>,
     s: &SyncState,
     source_ids: &[&str],
 ) -> Result<Vec<ItemError>> {
+    if source_ids.is_empty() {
+        return Ok(Vec::new());
+    }
+    let on: On<'_> = on.into();
     let sql = one_of!(
-        reader,
+        on,
         "select source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
          where connection_id = $1 and surface = $2 and scope_id = $3 and source_id",
         "$4"
@@ -156,8 +158,8 @@ pub async fn item_errors_among(
         .bind(&s.connection_id)
         .bind(&s.surface)
         .bind(&s.scope_id)
-        .bind(serde_json::to_string(source_ids)?)
-        .fetch_all(reader, item_error)
+        .bind(json_text(source_ids))
+        .fetch_all(on, item_error)
         .await
 }
 

@@ -14,15 +14,14 @@ use crate::Tx;
 use crate::locked::{ConnectionLock, Locked};
 use crate::sql::{On, Query, Reader, Row, query};
 
-pub use absence::{forget_contents, resume_contents};
+pub use absence::{end_follow, forget_contents, resume_contents};
 pub use followed::{Lag, lags};
 pub use item_errors::{
-    ItemError, clear_item_error, clear_unmarked_item_errors, find_item_error, forget_attempts,
-    has_item_errors, item_errors, item_errors_among, mark_item_errors, note_item_error,
-    unsettled_item_errors,
+    ItemError, clear_item_errors, clear_unmarked_item_errors, forget_attempts, has_item_errors, item_errors,
+    item_errors_among, mark_item_errors, note_item_errors, unsettled_item_errors,
 };
 pub use names::{Batch, keep_names, names_after, remove_names};
-pub use rereads::{ScopeKey, add_rereads, remove_reread, rereads};
+pub use rereads::{PullRemains, ScopeKey, add_rereads, pull_remains, remove_rereads, rereads};
 pub use standing::{Standing, standing};
 pub use sync_state::SyncState;
 
@@ -57,6 +56,8 @@ fn state(row: &Row<'_>) -> Result<SyncState> {
         rescan: row.get::<i64>("rescan")? != 0,
         last_activity_at: row.get("last_activity_at")?,
         is_return: row.get::<i64>("is_return")? != 0,
+        walk_start: row.get("walk_start")?,
+        doubt: row.get("doubt")?,
     })
 }
 
@@ -109,8 +110,9 @@ macro_rules! upsert {
             "insert into sync_states (organization_id, application_id, connection_id, surface, scope_id, followed, ",
             "status, epoch, cursor, started_at, last_success_at, last_attempt_at, next_pull_at, seen, estimated, ",
             "backfill_since, consecutive_errors, last_error, provider_resets, latest_sequence, floor_sequence, ",
-            "covered_since, generation, scan_cursor, scan_since, rescan, last_activity_at, is_return) values ($1, $2, $3, $4, $5, $6, $7, ",
-            "$8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28) ",
+            "covered_since, generation, scan_cursor, scan_since, rescan, last_activity_at, is_return, walk_start, doubt) ",
+            "values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, ",
+            "$23, $24, $25, $26, $27, $28, $29, $30) ",
             "on conflict (connection_id, surface, scope_id) do update set ",
             $columns
         )
@@ -127,8 +129,8 @@ pub async fn upsert(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState, began_in:
          last_error = excluded.last_error, provider_resets = excluded.provider_resets, \
          latest_sequence = excluded.latest_sequence, covered_since = excluded.covered_since, \
          generation = excluded.generation, scan_cursor = excluded.scan_cursor, scan_since = excluded.scan_since, \
-         rescan = excluded.rescan, last_activity_at = excluded.last_activity_at, is_return = excluded.is_return \
-         where sync_states.generation = $29"
+         rescan = excluded.rescan, last_activity_at = excluded.last_activity_at, is_return = excluded.is_return, \
+         walk_start = excluded.walk_start, doubt = excluded.doubt where sync_states.generation = $31"
     );
     Ok(write(sql, lock, s)?.bind(began_in).execute(&mut *tx).await? > 0)
 }
@@ -149,7 +151,7 @@ pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<
         "epoch = excluded.epoch, cursor = excluded.cursor, seen = excluded.seen, status = excluded.status, \
          next_pull_at = excluded.next_pull_at, consecutive_errors = excluded.consecutive_errors, \
          generation = sync_states.generation + 1, scan_cursor = null, scan_since = null, rescan = 0, \
-         last_activity_at = excluded.last_activity_at"
+         walk_start = null, doubt = null, last_activity_at = excluded.last_activity_at"
     );
     write(sql, lock, s)?.execute(&mut *tx).await?;
     Ok(())
@@ -158,7 +160,8 @@ pub async fn reset(tx: &mut Tx, lock: &ConnectionLock, s: &SyncState) -> Result<
 /// That one collection is to be read again with the next pull. Until then its copy is not in step.
 pub async fn forget_cursor(tx: &mut Tx, before: &Locked<'_, SyncState>) -> Result<()> {
     let sql = "update sync_states set status = 'syncing', cursor = null, seen = 0, generation = generation + 1, \
-               scan_cursor = null, scan_since = null, rescan = 0 where connection_id = $1 and surface = $2 and scope_id = $3";
+               scan_cursor = null, scan_since = null, rescan = 0, walk_start = null, doubt = null \
+               where connection_id = $1 and surface = $2 and scope_id = $3";
     let of = query(sql).bind(&before.connection_id).bind(&before.surface).bind(&before.scope_id);
     of.execute(&mut *tx).await?;
     Ok(())
@@ -194,5 +197,7 @@ fn write<'q>(sql: &'static str, lock: &ConnectionLock, s: &'q SyncState) -> Resu
         .bind(s.scan_since)
         .bind(i64::from(s.rescan))
         .bind(s.last_activity_at)
-        .bind(i64::from(s.is_return)))
+        .bind(i64::from(s.is_return))
+        .bind(&s.walk_start)
+        .bind(&s.doubt))
 }

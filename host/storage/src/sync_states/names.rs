@@ -3,7 +3,9 @@
 use anyhow::Result;
 
 use crate::Tx;
+use crate::dialect::insert_rows;
 use crate::sql::{Reader, query};
+use crate::statement_rows::{self, RowValues};
 use crate::sync_states::rereads::ScopeKey;
 
 /// Names that are read together.
@@ -17,12 +19,20 @@ pub struct Batch {
 /// Keeps names in the place of all that were kept of this scope before.
 pub async fn keep_names(tx: &mut Tx, of: ScopeKey<'_>, generation: i64, batches: &[Batch]) -> Result<()> {
     forget_names(tx, of).await?;
-    let sql = "insert into sync_names (connection_id, surface, scope_id, generation, batch, names) \
-               values ($1, $2, $3, $4, $5, $6)";
-    for batch in batches {
-        let row = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(generation);
-        row.bind(batch.number).bind(&batch.names).execute(&mut *tx).await?;
-    }
+    let sql = insert_rows!(
+        tx,
+        "sync_names",
+        [
+            connection_id "$1" "text", surface "$2" "text", scope_id "$3" "text", generation "$4" "bigint",
+            batch "$5" "bigint", names "$6" "text",
+        ],
+        ""
+    );
+    let rows = batches.iter().map(|batch| {
+        let row = RowValues::new().bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(generation);
+        row.bind(batch.number).bind(&batch.names)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 

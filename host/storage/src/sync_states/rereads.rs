@@ -4,7 +4,10 @@
 use anyhow::Result;
 
 use crate::Tx;
+use crate::dialect::{insert_rows, one_of};
+use crate::json_text;
 use crate::sql::{Reader, query};
+use crate::statement_rows::{self, RowValues};
 
 /// A collection (or, with an empty `scope_id`, a surface) of a connection.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +19,20 @@ pub struct ScopeKey<'a> {
 
 /// Notes records that are to be read again.
 pub async fn add_rereads(tx: &mut Tx, of: ScopeKey<'_>, source_ids: &[String], now: i64) -> Result<()> {
-    let sql = "insert into sync_rereads (connection_id, surface, scope_id, source_id, noted_at) \
-               values ($1, $2, $3, $4, $5) on conflict (connection_id, surface, scope_id, source_id) do nothing";
-    for source_id in source_ids {
-        let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id);
-        of.bind(source_id).bind(now).execute(&mut *tx).await?;
-    }
+    let sql = insert_rows!(
+        tx,
+        "sync_rereads",
+        [
+            connection_id "$1" "text", surface "$2" "text", scope_id "$3" "text", source_id "$4" "text",
+            noted_at "$5" "bigint",
+        ],
+        " on conflict (connection_id, surface, scope_id, source_id) do nothing"
+    );
+    let rows = source_ids.iter().map(|source_id| {
+        let row = RowValues::new().bind(of.connection_id).bind(of.surface).bind(of.scope_id);
+        row.bind(source_id).bind(now)
+    });
+    statement_rows::execute(tx, sql, rows.collect()).await?;
     Ok(())
 }
 
@@ -33,11 +44,47 @@ pub async fn rereads(reader: &Reader, of: ScopeKey<'_>, limit: i64) -> Result<Ve
     of.fetch_all(reader, |row| row.get("source_id")).await
 }
 
-/// Notes that a record was read again.
-pub async fn remove_reread(tx: &mut Tx, of: ScopeKey<'_>, source_id: &str) -> Result<()> {
-    let sql = "delete from sync_rereads where connection_id = $1 and surface = $2 and scope_id = $3 \
-               and source_id = $4";
-    let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(source_id);
-    of.execute(&mut *tx).await?;
+/// Notes that records were read again.
+pub async fn remove_rereads(tx: &mut Tx, of: ScopeKey<'_>, source_ids: &[String]) -> Result<()> {
+    if source_ids.is_empty() {
+        return Ok(());
+    }
+    let sql = one_of!(
+        tx,
+        "delete from sync_rereads where connection_id = $1 and surface = $2 and scope_id = $3 and source_id",
+        "$4"
+    );
+    let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id);
+    of.bind(json_text(source_ids)).execute(&mut *tx).await?;
     Ok(())
+}
+
+/// Work that earlier pulls of a scope have left: most have left none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PullRemains {
+    /// Names whose content is still to be read (`names_after`).
+    pub has_names: bool,
+    /// Records that are to be read again.
+    pub has_rereads: bool,
+    /// Sources that could not be read.
+    pub has_item_errors: bool,
+}
+
+/// The work that earlier pulls of a scope have left; `generation`: that of its state.
+pub async fn pull_remains(reader: &Reader, of: ScopeKey<'_>, generation: i64) -> Result<PullRemains> {
+    let sql = "select cast(case when exists (select 1 from sync_names where connection_id = $1 and surface = $2 \
+               and scope_id = $3 and generation = $4) then 1 else 0 end as bigint) as names, \
+               cast(case when exists (select 1 from sync_rereads where connection_id = $1 and surface = $2 \
+               and scope_id = $3) then 1 else 0 end as bigint) as rereads, \
+               cast(case when exists (select 1 from sync_item_errors where connection_id = $1 and surface = $2 \
+               and scope_id = $3) then 1 else 0 end as bigint) as item_errors";
+    let of = query(sql).bind(of.connection_id).bind(of.surface).bind(of.scope_id).bind(generation);
+    of.fetch_one(reader, |row| {
+        Ok(PullRemains {
+            has_names: row.get::<i64>("names")? != 0,
+            has_rereads: row.get::<i64>("rereads")? != 0,
+            has_item_errors: row.get::<i64>("item_errors")? != 0,
+        })
+    })
+    .await
 }

@@ -48,6 +48,11 @@ pub struct SyncState {
     pub last_activity_at: Option<i64>,
     /// The collection was gone after clients were told of its contents: what is read of them until all of it was read once is news.
     pub is_return: bool,
+    /// The cursor that a walk over differences began with which is under way; empty: it began without one.
+    pub walk_start: Option<String>,
+    /// JSON of a scan whose end would have deleted so much that all is read a second time first (`0087_doubted_scans.sql`), and of readings
+    /// before it of which the provider failed requests (`failing`: {since, last}, ms since 1970).
+    pub doubt: Option<String>,
 }
 
 impl SyncState {

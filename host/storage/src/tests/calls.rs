@@ -11,7 +11,7 @@ use crate::authorizations::{self, Outcome, PendingAuthorization};
 use crate::connections;
 use crate::idempotency;
 use crate::installation;
-use crate::items::{self, After, Item, Key, List, Part, Shape, Window, Within};
+use crate::items::{self, After, Item, Key, List, Shape, Window, Within};
 use crate::jobs::{self, Fence};
 use crate::key_revocations::{self, KeyWebhooks};
 use crate::locked::ConnectionLock;
@@ -23,10 +23,11 @@ use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
 use crate::tests::{
-    calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held, calls_jobs,
-    calls_keys, calls_pools, calls_refresh, calls_replays, calls_scheduling, calls_tokens, calls_watches,
-    calls_webhooks,
+    calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held, calls_item_sets,
+    calls_jobs, calls_keys, calls_mail_sets, calls_pools, calls_refresh, calls_replays, calls_scheduling,
+    calls_tokens, calls_watches, calls_webhooks,
 };
+use crate::throttles::{self, Throttle};
 use crate::token_refresh::Grant;
 use crate::tracking::{self, Event, Record, Report};
 use crate::usage::{self, Bucket};
@@ -36,7 +37,6 @@ const HOUR: i64 = 3_600_000;
 const NOON: i64 = START_MS + 1_250 * HOUR;
 const EVENTS: &str = "conn_0_0";
 const CONTACTS: &str = "conn_0_1";
-const TASKS: &str = "conn_0_2";
 const MAIL: &str = "conn_0_3";
 
 fn tenant() -> Tenant {
@@ -102,6 +102,7 @@ pub async fn all(db: &Db) -> Result<()> {
         })
     })
     .await?;
+    calls_item_sets::all(db).await?;
     calls_jobs::all(db).await?;
     calls_refresh::all(db).await?;
     calls_tokens::all(db).await?;
@@ -116,6 +117,7 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_watches::all(db).await?;
     calls_webhooks::all(db).await?;
     calls_keys::all(db).await?;
+    calls_mail_sets::all(db).await?;
     db.write(|tx| {
         Box::pin(async move {
             tx.in_any_order();
@@ -137,6 +139,7 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     assert_eq!(api_keys::tenants(reader).await?.len(), 10);
     assert_eq!(api_keys::applications(reader).await?.len(), 10);
     assert!(connections::find(reader, tenant, MAIL).await?.is_some());
+    assert!(connections::find_with_sequence(reader, tenant, MAIL).await?.is_some());
     let ids = [MAIL.to_owned(), EVENTS.to_owned(), "conn_1_0".to_owned()];
     assert_eq!(connections::existing(reader, tenant, &ids).await?.len(), 2);
     assert_eq!(connections::of_ids(reader, tenant, &ids).await?.len(), 2);
@@ -155,6 +158,7 @@ async fn read_collections(db: &Db) -> Result<()> {
     let event = "evt_1040000";
     assert!(items::find(reader, tenant, "event", event).await?.is_some());
     assert!(items::any(reader, tenant, event).await?.is_some());
+    assert_eq!(items::find_all(reader, tenant, &[event, "evt_none"]).await?.len(), 1);
     let id = items::read(reader, tenant, ("event", event), true, |row| row.id.to_owned()).await?;
     assert_eq!(id.as_deref(), Some(event));
     assert_eq!(items::list_top(reader, tenant, Some(EVENTS), "calendar", "", 50).await?.len(), 3);
@@ -165,15 +169,16 @@ async fn read_collections(db: &Db) -> Result<()> {
     assert!(!items::list_top_of(reader, tenant, &of, "calendar", 2).await?.is_last);
     let hosts = [EVENTS.to_owned(), "conn_100040".to_owned()];
     assert_eq!(items::unfollowed_calendars(reader, tenant, &hosts, 50).await?.len(), 4);
-    items::exceptions(reader, "evt_1000240").await?;
-    assert!(!items::exceptions_of(reader, &["evt_1000240", "evt_1000480"]).await?.is_empty());
+    let series = ["evt_1000240", "evt_1000480"];
+    let whole = items::exceptions_of(reader, &series, 1 << 20).await?;
+    assert!(!whole.rows.is_empty() && whole.is_last);
+    let cut = items::exceptions_of(reader, &series, 1).await?;
+    assert_eq!((cut.rows.len(), cut.is_last), (1, false));
     let walked = items::snapshot(reader, tenant, ("cal_0_0", "event"), 50_000, "", 100).await?;
     assert_eq!((walked.rows.len(), walked.is_last), (100, false));
     let within = (MAIL, "email_message");
     let walked = items::snapshot_of_connection(reader, tenant, within, 50_000, "msg_1050000", 100).await?;
     assert_eq!((walked.rows.len(), walked.is_last), (100, false));
-    let family = ["event", "event", "event", "event"];
-    items::ids_of_source(reader, (EVENTS, family, "cal_0_0", "s50000")).await?;
     let counts = items::counts(reader, tenant, ("contact_book", "contact"), ("lst_0_0", "lst_0_2")).await?;
     assert_eq!(counts.len(), 3);
     Ok(())
@@ -270,13 +275,11 @@ async fn read_mail(db: &Db) -> Result<()> {
             mail::list_messages(reader, tenant, &filter, true, |row| Ok(row.found.is_some())).await?;
         }
     }
-    mail::counts(reader, &["fol_0_0", "fol_0_1"]).await?;
     mail::latest_of(reader, "thr_0_400").await?;
     mail::find_thread(reader, tenant, "thr_0_400").await?;
     assert!(!mail::messages_of(reader, tenant, &["thr_0_400", "thr_0_401"]).await?.is_empty());
     assert_eq!(mail::list_threads(reader, tenant, MAIL, (NOON, "thr"), 51).await?.len(), 51);
     assert_eq!(mail::list_threads(reader, tenant, "", (NOON, "thr"), 51).await?.len(), 51);
-    assert!(items::is_known_source(reader, MAIL, "s50030").await?);
     let sources = ["s50030".to_owned(), "s50031".to_owned()];
     assert_eq!(items::of_sources(reader, tenant, MAIL, &sources).await?.len(), 2);
     Ok(())
@@ -292,16 +295,18 @@ async fn read_states(db: &Db) -> Result<()> {
     let of_one = sync_states::SyncState { scope_id: "cal_0_1".into(), ..state };
     sync_states::item_errors(reader, &of_one, 20).await?;
     sync_states::unsettled_item_errors(reader, &of_one, (3, Some("c")), 20).await?;
-    sync_states::find_item_error(reader, &of_one, "s10").await?;
+    sync_states::pull_remains(reader, of_one.key(), 1).await?;
     sync_states::rereads(reader, of_one.key(), 50).await?;
     sync_states::names_after(reader, of_one.key(), (1, -1)).await?;
     sync_states::item_errors_among(reader, &of_one, &["s10", "s11"]).await?;
     let events = (["event", "event", "event", "event"], "cal_0_2");
     assert_eq!(items::held_versions(reader, EVENTS, events, &["s50000", "none"]).await?.len(), 1);
+    assert!(items::unseen(reader, EVENTS, events.0, events.1, 7).await?.len() > 4_000);
+    assert_eq!(items::seen_again(reader, EVENTS, events.0, events.1, 0, i64::MAX).await?.len(), 1);
     let prints = ["print-50030", "print-50031"];
     items::live_by_fingerprint(reader, MAIL, &prints, 50).await?;
     items::live_with_fingerprint(reader, MAIL, "print-50030", 50).await?;
-    connections::throttled_until(reader, tenant, EVENTS).await?;
+    throttles::find(reader, tenant, EVENTS).await?;
     log::last_sequence(reader, tenant).await?;
     log::floor(reader, tenant).await?;
     assert!(log::last_in(reader, tenant, "cal_0_0").await?.is_some());
@@ -331,7 +336,6 @@ async fn read_the_rest(db: &Db) -> Result<()> {
     tracking::arrivals(reader, "trk_100010").await?;
     tracking::of_network(reader, "trk_100010", ("open", 0, None), 50).await?;
     tracking::counts(reader, "trk_100010", "open").await?;
-    items::parts_of(reader, "task_1050020").await?;
     assert!(purge::find(reader, "conn_1").await?.is_none());
     Ok(())
 }
@@ -340,6 +344,7 @@ async fn read_registrations(db: &Db) -> Result<()> {
     let (reader, tenant) = (db.reader(), &tenant());
     assert!(oauth_clients::find(reader, tenant, "provider-10").await?.is_some());
     assert!(oauth_clients::list(reader, "app_1").await?.len() > 500);
+    assert!(oauth_clients::settings_named(reader, "provider-10", "tenant").await?.is_empty());
     assert!(oauth_clients::redirects(reader, tenant).await?.len() > 10_000);
     assert!(authorizations::find(reader, "state-10").await?.is_some());
     Ok(())
@@ -351,72 +356,36 @@ async fn locked(tx: &mut Tx, id: &str) -> Result<ConnectionLock> {
 }
 
 async fn write_items(tx: &mut Tx) -> Result<()> {
-    let tenant = &tenant();
-    let (events, contacts, tasks) =
-        (locked(tx, EVENTS).await?, locked(tx, CONTACTS).await?, locked(tx, TASKS).await?);
+    let events = locked(tx, EVENTS).await?;
     let event = items::lock_item(tx, &events, "evt_1050000").await?.expect("it is in the seed");
-    let contact = items::lock_item(tx, &contacts, "ct_1050010").await?.expect("it is in the seed");
-    let task = items::lock_item(tx, &tasks, "task_1050020").await?.expect("it is in the seed");
-    items::update(tx, &event, &event).await?;
     let fresh = Item { id: "evt_new".into(), external_id: "new".into(), ..event.clone().into_row() };
     let fresh = items::insert(tx, &events, fresh).await?;
-    items::update(tx, &fresh, &Item { deleted_at: Some(1), ..fresh.clone().into_row() }).await?;
-    items::set_provider_side(tx, &event, &event).await?;
+    let gone = Item { deleted_at: Some(1), ..Item::clone(&fresh) };
+    items::replace(tx, fresh, gone).await?;
     let family = ["event", "event", "event", "event"];
-    items::lock_of_source(tx, &events, family, "cal_0_0", "s50000").await?;
-    items::lock_by_external_id(tx, &events, "event", "cal_0_0", "x50000").await?;
     assert!(items::live_sources(&mut *tx, EVENTS, family, "cal_0_0").await?.len() > 4_000);
     items::mark_seen(tx, &events, (family, "cal_0_0"), &["s50000"], 0).await?;
     assert!(items::unseen_sources(&mut *tx, EVENTS, (family, "cal_0_0"), 7).await?.len() > 4_000);
     items::leave_source(tx, EVENTS, "s50000", (1, 1)).await?;
     items::left_sources(tx, EVENTS, &["s50000", "s50001"], 0).await?;
     items::forget_former_sources(tx, 1, 50).await?;
-    items::depart(tx, &event, 1).await?;
-    assert_eq!(items::departed(tx, &[event.id.as_str(), "none"]).await?.len(), 1);
-    items::forget_departures(tx, 2, 50).await?;
-    items::set_keys(tx, tenant, &contact, &[Key { name: "email", value: "one@example.test".into() }]).await?;
-    items::set_refs(tx, &task, &["uid-49900".to_owned()]).await?;
     items::has_refs(tx, "lbl_0_0").await?;
-    items::targets(tx, &task.id).await?;
-    items::linked(tx, &task, "task").await?;
-    items::namers(tx, "lbl_0_0", "uid-1").await?;
-    let part = Part { id: "part_new".into(), kind: "step".into(), external_id: "new".into(), created_at: 0 };
-    items::put_parts(tx, &task, &[part]).await?;
-    assert_eq!(task.connection_id, TASKS);
     let calendar = items::lock_item(tx, &events, "cal_0_2").await?.expect("it is in the seed");
-    let gone = Item { deleted_at: Some(1), sequence: 2, ..calendar.clone().into_row() };
-    items::update(tx, &calendar, &gone).await?;
+    let gone = Item { deleted_at: Some(1), sequence: 2, ..Item::clone(&calendar) };
+    items::replace(tx, calendar, gone).await?;
     Ok(())
 }
 
 async fn write_mail(tx: &mut Tx) -> Result<()> {
-    let tenant = &tenant();
     let lock = &locked(tx, MAIL).await?;
     let message = items::lock_item(tx, lock, "msg_1050030").await?.expect("it is in the seed");
     let family = ["email_folder", "email_label", "email_draft", "email_message"];
     items::lock_ever_of_sources(tx, lock, family, &["s50030", "s50031"]).await?;
     items::lock_gone_by_fingerprint(tx, lock, &["print-50030", "print-50031"], 0, 50).await?;
     items::live_of_kinds(tx, MAIL, ("email_folder", "email_label")).await?;
-    items::lock_of_thread(tx, lock, "thr_0_400").await?;
     items::lock_ours_by_uid(tx, lock, &["uid-50030", "uid-50031"], "outbox:", 0).await?;
     items::set_uid(tx, &message, "uid").await?;
-    items::set_source(tx, &message, "source").await?;
-    mail::remove_places(tx, &message).await?;
-    mail::set_places(tx, &message, &["app_0", MAIL, "fol_0_0"]).await?;
-    mail::thread_of_provider(tx, MAIL, "thr_0_400").await?;
-    let thread = mail::Thread {
-        id: "thr_new".into(),
-        connection_id: MAIL.into(),
-        external_id: None,
-        merged_into: None,
-        created_at: 0,
-    };
-    mail::new_thread(tx, tenant, &thread, 0).await?;
-    let refs = ["ref-uid-50030".to_owned(), "ref-new".to_owned()];
-    mail::known_threads(tx, MAIL, &refs).await?;
-    mail::name_thread(tx, MAIL, &refs, "thr_new").await?;
-    mail::merge_thread(tx, "thr_new", "thr_0_400", NOON).await?;
-    mail::set_latest(tx, "thr_0_400", NOON).await
+    items::set_source(tx, &message, "source").await
 }
 
 async fn write_states(tx: &mut Tx) -> Result<()> {
@@ -437,16 +406,19 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
     let held = sync_states::lock_state(tx, lock, ("calendar", "cal_0_1")).await?.expect("it was written");
     sync_states::forget_cursor(tx, &held).await?;
     sync_states::forget_contents(tx, lock, state.key(), NOON).await?;
-    sync_states::resume_contents(tx, lock, state.key(), state.key(), NOON).await?;
+    sync_states::resume_contents(tx, lock, state.key(), state.key(), "", NOON).await?;
     let followed = sync_states::SyncState { followed: true, ..state.clone() };
     sync_states::follow(tx, lock, &followed).await?;
-    sync_states::resume_contents(tx, lock, state.key(), state.key(), NOON).await?;
+    sync_states::resume_contents(tx, lock, state.key(), state.key(), "", NOON).await?;
+    sync_states::end_follow(tx, lock, state.key()).await?;
     sync_states::add_rereads(tx, state.key(), &["new".to_owned()], 1).await?;
-    sync_states::remove_reread(tx, state.key(), "new").await?;
+    sync_states::remove_rereads(tx, state.key(), &["new".to_owned()]).await?;
     let batch = sync_states::Batch { number: 0, names: "[]".into() };
     sync_states::keep_names(tx, state.key(), 1, std::slice::from_ref(&batch)).await?;
     sync_states::remove_names(tx, state.key(), 1, &batch).await?;
-    connections::set_throttled(tx, tenant, EVENTS, NOON).await?;
+    for bucket in ["", "mailbox"] {
+        throttles::set(tx, tenant, EVENTS, &Throttle { bucket: bucket.into(), until: NOON }).await?;
+    }
     let error = ItemError {
         source_id: "new".into(),
         provider_etag: None,
@@ -456,8 +428,8 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
         attempts: 1,
         at: 1,
     };
-    sync_states::note_item_error(tx, &state, &error).await?;
-    sync_states::clear_item_error(tx, &state, "new").await?;
+    sync_states::note_item_errors(tx, &state, &[&error]).await?;
+    sync_states::clear_item_errors(tx, &state, &["new"]).await?;
     sync_states::has_item_errors(tx, &state).await?;
     sync_states::mark_item_errors(tx, &state, &["new"], 1).await?;
     sync_states::clear_unmarked_item_errors(tx, &state, 1).await?;
@@ -478,7 +450,7 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
         resource: None,
         at: NOON,
     };
-    log::insert(tx, tenant, &entry).await?;
+    log::insert(tx, tenant, &[entry]).await?;
     let bucket = Bucket {
         tenant: tenant.clone(),
         key_id: "key".into(),
@@ -558,7 +530,7 @@ async fn write_sending(tx: &mut Tx) -> Result<()> {
     tracking::reclassify(tx, "trk_new", ("open", 0, None), ("machine", "scanner")).await?;
     let report =
         Report { item_id: "msg".into(), tenant: tenant.clone(), connection_id: MAIL.into(), attempts: 0 };
-    tracking::add_report(tx, &report, NOON).await?;
+    tracking::add_reports(tx, &[report], NOON).await?;
     tracking::remove_report(tx, "msg").await
 }
 
@@ -591,6 +563,7 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
     api_keys::ensure_application(tx, ("organization 3", "new"), ("org_new", "app_new"), 0).await?;
     api_keys::ensure_application(tx, ("new", "new"), ("org_new", "app_newer"), 0).await?;
     installation::settle(tx, "name", "value").await?;
+    installation::write_probe(tx, "value").await?;
     let claim = idempotency::NewClaim {
         application_id: "app_0",
         scope: "new",
@@ -602,6 +575,7 @@ async fn write_keys(tx: &mut Tx) -> Result<()> {
     };
     idempotency::insert(tx, &claim).await?;
     idempotency::take_over(tx, &claim, "fence").await?;
+    idempotency::renew(tx, ["app_0", "new", "fence"], "host_0", NOON).await?;
     idempotency::expire(tx, "app_0", "new", "fence").await?;
     let answer = idempotency::StoredAnswer { status: 200, headers: "{}".into(), body: "{}".into() };
     idempotency::answer(tx, ("app_0", "new", "fence"), &answer, NOON).await?;

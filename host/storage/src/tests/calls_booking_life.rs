@@ -65,8 +65,9 @@ async fn change(tx: &mut Tx) -> Result<()> {
     let found = bookings::lock(tx, &tenant(), BOOKING).await?.expect("it is in the seed");
     assert_eq!(bookings::lock_seated(tx, MEETING).await?, std::slice::from_ref(&found));
     let next = BookingRow { status: "cancelled".into(), version: found.version + 1, ..found };
-    assert!(bookings::update(tx, &next).await?);
-    assert!(!bookings::update(tx, &next).await?, "it is not as it was read");
+    assert!(bookings::update(tx, &[&next]).await?);
+    assert_eq!(bookings::find(&mut *tx, &tenant(), BOOKING).await?.as_ref(), Some(&next));
+    assert!(!bookings::update(tx, &[&next]).await?, "it is not as it was read");
     assert!(!meetings::take_seat(tx, MEETING, 1).await?, "it has one seat");
     meetings::update(tx, &MeetingRow { seats_taken: 0, ..meeting }).await?;
     assert!(meetings::take_seat(tx, MEETING, 1).await?);
@@ -83,6 +84,7 @@ async fn change(tx: &mut Tx) -> Result<()> {
 async fn forget(tx: &mut Tx) -> Result<()> {
     let host = ConnectionLock::take(tx, &tenant(), HOST).await?.expect("it is in the seed");
     let old = NewReserved {
+        host: &host,
         meeting_id: "mtg_old",
         part: Part::Meeting,
         calendar_id: "cal_0",
@@ -90,7 +92,7 @@ async fn forget(tx: &mut Tx) -> Result<()> {
         end_at: START_MS - 4_999 * HOUR,
         now: 0,
     };
-    assert!(reserved_times::reserve(tx, &host, &old).await?);
+    assert!(reserved_times::reserve(tx, &[old]).await?);
     assert_eq!(erasure::reserved_times(tx, START_MS - 4_000 * HOUR, 10).await?, 1);
     // The seed's first bookings are over then.
     let before = START_MS + 3 * HOUR;

@@ -28,6 +28,8 @@ pub async fn all(db: &Db) -> Result<()> {
         targets: vec!["mail.example.com:465".into()],
         are_targets_of_slow: true,
         applications: vec!["app_9".into()],
+        slow_applications: vec!["app_8".into()],
+        fast_applications: vec!["app_100041".into()],
     };
     assert_eq!(jobs::candidates(reader, JobClass::Upkeep, (NOON, 256), &busy).await?.len(), 256);
     assert!(jobs::find(reader, "kind_1:100008").await?.is_some());
@@ -213,7 +215,7 @@ async fn write_hosts(tx: &mut Tx) -> Result<()> {
     assert_eq!(lost_jobs::take_over(tx, "host_0", NOON).await?, None);
     assert!(lost_jobs::requeue_overdue(tx, "host_1", NOON).await? >= 50);
     // Nothing is left to it.
-    jobs::release(tx, "host_1", NOON).await?;
+    lost_jobs::release(tx, "host_1", NOON).await?;
     lost_jobs::requeue_of(tx, "host_1", NOON).await?;
     assert_eq!(lost_jobs::requeue_orphans(tx, NOON).await?, 0);
     assert!(outbox::adopt(tx, (NOON - 86_400_000, NOON), 10).await? <= 10);

@@ -77,7 +77,7 @@ async fn write_event_types(tx: &mut Tx) -> Result<()> {
     let new = EventTypeRow { id: "et_new".into(), ..found.clone() };
     event_types::insert(tx, &new).await?;
     event_types::update(tx, &EventTypeRow { version: 2, ..new.clone() }).await?;
-    event_types::set_hosts(tx, &new, &[HOST.to_owned()]).await?;
+    event_types::set_hosts(tx, &new, &[HOST.to_owned(), "conn_0_1".to_owned()]).await?;
     let link = LinkRow {
         slug: "new".into(),
         tenant: tenant(),
@@ -95,9 +95,13 @@ async fn write_event_types(tx: &mut Tx) -> Result<()> {
 
 async fn write_meetings(tx: &mut Tx) -> Result<()> {
     let host = ConnectionLock::take(tx, &tenant(), HOST).await?.expect("it is in the seed");
+    let ids = [HOST.to_owned(), "conn_0_1".to_owned(), "none".to_owned()];
+    let locks = ConnectionLock::take_all(tx, &tenant(), &ids.iter().collect()).await?;
+    assert_eq!(locks.iter().map(|lock| lock.id.as_str()).collect::<Vec<_>>(), [HOST, "conn_0_1"]);
     let found = meetings::find(&mut *tx, "mtg_100000").await?.expect("it is in the seed");
     meetings::insert(tx, &MeetingRow { id: "mtg_new".into(), ..found }).await?;
     let new = NewReserved {
+        host: &host,
         meeting_id: "mtg_new",
         part: Part::Meeting,
         calendar_id: "cal_0",
@@ -105,9 +109,14 @@ async fn write_meetings(tx: &mut Tx) -> Result<()> {
         end_at: FREE + HOUR,
         now: 0,
     };
-    assert!(reserved_times::reserve(tx, &host, &new).await?);
+    assert!(reserved_times::reserve(tx, &[new]).await?);
     let event = meeting_events::find(&mut *tx, "mtg_100000", HOST).await?.expect("it is in the seed");
-    meeting_events::insert(tx, &MeetingEventRow { meeting_id: "mtg_new".into(), ..event.clone() }).await?;
+    let new = MeetingEventRow { meeting_id: "mtg_new".into(), ..event.clone() };
+    meeting_events::put(tx, std::slice::from_ref(&new)).await?;
+    let other = MeetingEventRow { connection_id: "conn_0_1".into(), ..new.clone() };
+    let failed = MeetingEventRow { status: "failed".into(), ..new };
+    meeting_events::put(tx, &[failed.clone(), other.clone()]).await?;
+    assert_eq!(meeting_events::of_meeting(&mut *tx, "mtg_new").await?, [failed, other]);
     meeting_events::update(tx, &MeetingEventRow { attempts: 2, ..event }).await?;
     let booking = bookings::find(&mut *tx, &tenant(), "bk_100000").await?.expect("it is in the seed");
     bookings::insert(tx, &BookingRow { id: "bk_new".into(), ..booking }).await?;
@@ -131,12 +140,13 @@ async fn the_constraint_refuses_what_the_code_lets_through(tx: &mut Tx, host: &C
         ("mtg_8", Part::Meeting, FREE + 2 * HOUR, FREE + 3 * HOUR, true),
     ];
     for (meeting_id, part, start_at, end_at, is_free) in rows {
-        let new = NewReserved { meeting_id, part, calendar_id: "cal_0", start_at, end_at, now: 0 };
-        assert_eq!(reserved_times::reserve(tx, host, &new).await?, is_free, "{meeting_id} {part:?}");
+        let new = NewReserved { host, meeting_id, part, calendar_id: "cal_0", start_at, end_at, now: 0 };
+        assert_eq!(reserved_times::reserve(tx, &[new]).await?, is_free, "{meeting_id} {part:?}");
     }
     let other = ConnectionLock::take(tx, &tenant(), "conn_0_1").await?.expect("it is in the seed");
     let (start_at, end_at) = (FREE, FREE + HOUR);
     let new = NewReserved {
+        host: &other,
         meeting_id: "mtg_2",
         part: Part::Meeting,
         calendar_id: "cal_0",
@@ -144,6 +154,8 @@ async fn the_constraint_refuses_what_the_code_lets_through(tx: &mut Tx, host: &C
         end_at,
         now: 0,
     };
-    assert!(reserved_times::reserve(tx, &other, &new).await?, "another host is free");
+    let of_host = NewReserved { host, ..new.clone() };
+    assert!(!reserved_times::reserve(tx, &[new, of_host]).await?, "another host is free, this one is not");
+    assert!(reserved_times::is_reserved(&mut *tx, "mtg_2").await?);
     Ok(())
 }

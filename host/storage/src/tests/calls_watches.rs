@@ -27,7 +27,7 @@ fn new(id: &str) -> Watch {
         scope_id: "lbl_0_0".into(),
         external_id: None,
         resource: None,
-        account: Some("alice@example.test".into()),
+        account: None,
         token_hash: "hash".into(),
         status: Status::Starting,
         expires_at: None,
@@ -43,6 +43,7 @@ fn active(id: &str) -> Watch {
     Watch {
         external_id: Some(format!("external {id}")),
         resource: Some("resource".into()),
+        account: Some("alice@example.test".into()),
         status: Status::Active,
         expires_at: Some(NOW + 100_000),
         renewed_at: Some(NOW),
@@ -72,8 +73,13 @@ pub async fn all(db: &Db) -> Result<()> {
     .await?;
     let jobs = ["pull:waits", "pull:parked", "pull:none"].map(str::to_owned);
     let planned = watches::planned(reader, &jobs).await?;
-    let waits =
-        Planned { id: "pull:waits".into(), is_running: false, next_at: Some(NOW + 5), is_failing: false };
+    let waits = Planned {
+        id: "pull:waits".into(),
+        is_running: false,
+        next_at: Some(NOW + 5),
+        is_failing: false,
+        began_at: None,
+    };
     assert!(planned.contains(&waits), "{planned:?}");
     assert_eq!(planned.len(), 2);
     db.write(|tx| {

@@ -112,7 +112,7 @@ async fn one_application_fills_half_a_group_of_writes_at_most() {
 /// Of PostgreSQL's twelve connections for writing an application has four, however many it asks for.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_application_leaves_connections_to_others() {
-    let limits = PoolLimits { acquire_ms: 60_000, ..PoolLimits::default() };
+    let limits = PoolLimits { acquire_ms: 60_000, idle_ms: 60_000, ..PoolLimits::default() };
     let Some((db, _unrecorded)) = postgres(limits).await else { return };
     let end = closed();
     let mut writes = JoinSet::new();
@@ -145,7 +145,7 @@ async fn one_application_leaves_connections_to_others() {
 /// Who finds no connection in time is refused, and may come again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_wait_for_a_connection_has_an_end() {
-    let limits = PoolLimits { writes: 1, acquire_ms: 1_000, ..PoolLimits::default() };
+    let limits = PoolLimits { writes: 1, acquire_ms: 1_000, idle_ms: 60_000, ..PoolLimits::default() };
     let Some((db, _unrecorded)) = postgres(limits).await else { return };
     let (begun, end) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let mut writes = JoinSet::new();
@@ -194,7 +194,7 @@ async fn locking(db: Db, is_locked: Arc<Semaphore>, end: Arc<Semaphore>) -> Resu
 /// the refusal of its statement.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_that_waits_for_a_lock_is_undone_whole() {
-    let limits = PoolLimits { lock_ms: 200, ..PoolLimits::default() };
+    let limits = PoolLimits { lock_ms: 200, idle_ms: 60_000, ..PoolLimits::default() };
     let Some((db, _unrecorded)) = postgres(limits).await else { return };
     let (end, is_locked) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
     let locks = tokio::spawn(locking(db.clone(), Arc::clone(&is_locked), Arc::clone(&end)));
@@ -222,4 +222,24 @@ async fn a_write_that_waits_for_a_lock_is_undone_whole() {
         .fetch_all(db.reader(), |row| Ok((row.get::<String>("name")?, row.get::<String>("value")?)))
         .await;
     assert_eq!(kept.unwrap(), [("locked".to_owned(), "first".to_owned())]);
+}
+
+/// A transaction that does nothing, as that of a process that is paused, leaves its locks to others; its work is done again afterwards.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_paused_transaction_keeps_no_locks() {
+    assert_eq!(PoolLimits::default().idle_ms, 5_000);
+    let limits = PoolLimits { idle_ms: 200, lock_ms: 60_000, statement_ms: 60_000, ..PoolLimits::default() };
+    let Some((db, _unrecorded)) = postgres(limits).await else { return };
+    let (end, is_locked) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let paused = tokio::spawn(locking(db.clone(), Arc::clone(&is_locked), Arc::clone(&end)));
+    is_locked.acquire().await.unwrap().forget();
+    let other: Result<()> = db.write(|tx| Box::pin(async move { set(tx, "locked", "second").await })).await;
+    other.unwrap();
+    assert!(!paused.is_finished(), "it is still paused");
+    // One permit for the transaction that the server ended, one for its repetition.
+    end.add_permits(2);
+    paused.await.unwrap().unwrap();
+    let sql = "select value from installation where name = 'locked'";
+    let kept = query(sql).fetch_one(db.reader(), |row| row.get::<String>("value")).await;
+    assert_eq!((kept.unwrap().as_str(), db.write_retries()), ("first", 1));
 }

@@ -72,11 +72,11 @@ async fn take(tx: &mut Tx, id: &str, step: Step) -> Result<bool> {
     })
 }
 
-async fn lock(tx: &mut Tx) -> Result<ConnectionLock> {
+pub(super) async fn lock(tx: &mut Tx) -> Result<ConnectionLock> {
     Ok(ConnectionLock::take(tx, &tenant(), "conn_1").await?.unwrap())
 }
 
-async fn open_account(db: &Db) {
+pub(super) async fn open_account(db: &Db) {
     let done: Result<()> = db.write(|tx| Box::pin(async move { tx.batch(ACCOUNT).await })).await;
     done.unwrap();
 }

@@ -113,7 +113,7 @@ async fn explained(db: &Db, run: &Recorded, is_read: bool) -> Value {
     let analyze = if is_read { "analyze, " } else { "" };
     let sql: &'static str = format!("explain ({analyze}format json) {}", run.sql).leak();
     let explain = Query { sql, values: run.values.clone(), is_endless: false, max_bytes: usize::MAX };
-    let rows = pools.rows(explain).await.unwrap();
+    let rows = pools.rows(explain).await.unwrap().rows;
     let raw = sqlx::Row::try_get_raw(&rows[0], 0).unwrap();
     let plans: Value = serde_json::from_str(raw.as_str().unwrap()).unwrap();
     plans[0]["Plan"].clone()

@@ -33,12 +33,18 @@ pub fn stop(file: &Path) -> Vec<Recorded> {
     RUNS.lock().unwrap().as_mut().and_then(|runs| runs.remove(file)).unwrap_or_default()
 }
 
-pub fn note(connection: &Connection, query: &Query<'_>, statement: &Statement<'_>, rows: usize) {
+pub fn note(
+    connection: &Connection,
+    sql: &'static str,
+    values: &[Value<'_>],
+    statement: &Statement<'_>,
+    rows: usize,
+) {
     let steps = i64::from(statement.reset_status(StatementStatus::VmStep));
     let Some(file) = connection.path() else { return };
     if let Some(runs) = RUNS.lock().unwrap().as_mut().and_then(|runs| runs.get_mut(Path::new(file))) {
-        let values = query.values.iter().map(owned).collect();
-        runs.push(Recorded { sql: query.sql, values, steps, rows: rows as i64 });
+        let values = values.iter().map(owned).collect();
+        runs.push(Recorded { sql, values, steps, rows: rows as i64 });
     }
 }
 
@@ -56,5 +62,9 @@ fn owned(value: &Value<'_>) -> Value<'static> {
     match value {
         Value::Text(text) => Value::Text(text.as_ref().map(|text| text.to_string().into())),
         Value::Integer(number) => Value::Integer(*number),
+        Value::Texts(texts) => {
+            Value::Texts(texts.iter().map(|text| text.as_ref().map(|text| text.to_string().into())).collect())
+        }
+        Value::Integers(numbers) => Value::Integers(numbers.clone()),
     }
 }

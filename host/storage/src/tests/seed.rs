@@ -88,7 +88,7 @@ pub const STATEMENTS: &[&str] = &[
     concat!(
         "insert into items (id, organization_id, application_id, connection_id, kind, parent_id, external_id, source_id, series_id, etag, hash, \
          body, metadata, is_series, sort_at, until_at, sequence, created_at, updated_at, deleted_at, uid, sort_text, search_text, is_open, \
-         flags, fingerprint, span) ",
+         flags, fingerprint, span, series_name) ",
         numbers!(
             "100000",
             concat!(
@@ -99,8 +99,8 @@ pub const STATEMENTS: &[&str] = &[
              'e', 'h', '{\"title\":\"something\"}', '{}', case when k = 0 and i % 240 = 0 then 1 else 0 end, 1767225600000 + cast(3600000 as bigint) * (i / 40), \
              1767225600000 + cast(3600000 as bigint) * (i / 40) + case when k = 0 and i % 240 = 0 then 7776000000 else 3600000 end, i, i, i, \
              case when i % 97 = 96 then 1767225600000 end, 'uid-' || i, case when (k = 1 or k = 2) and i % 97 <> 96 then 'a' || (1000000 + i) else '' end, \
-             'some words ' || i, i % 2, i % 4, case when k = 3 then 'print-' || i end, case when k = 0 and i % 240 = 0 then 9 else 0 end \
-             from (select i, i / 10 % 4 as k, i / 40 % 3 as j, ",
+             'some words ' || i, i % 2, i % 4, case when k = 3 then 'print-' || i end, case when k = 0 and i % 240 = 0 then 9 else 0 end, \
+             case when k = 0 and i % 240 = 120 then 'x' || (i - 120) end from (select i, i / 10 % 4 as k, i / 40 % 3 as j, ",
                 owner!(),
                 " as t from n) as s"
             )

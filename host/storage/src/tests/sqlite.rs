@@ -36,7 +36,7 @@ async fn every_statement_finds_its_rows_by_an_index() {
         })
     });
     seeded.await.unwrap();
-    let connection = crate::sqlite::open(&file).unwrap();
+    let connection = crate::sqlite_files::open(&file).unwrap();
     let items: i64 = connection.query_row("select count(*) from items", [], |row| row.get(0)).unwrap();
     assert!(items >= seed::ROWS);
     calls::all(&db).await.unwrap();

@@ -7,7 +7,7 @@ use crate::dispatch::{Request, Response, run, unknown};
 use crate::error::{Failure, Outcome};
 
 /// Operations of `watch`. A connector without this trait is not worse off: the host asks it at intervals. How the provider's notifications
-/// are read is said by `[push]` of the manifest.
+/// are read is said by `[push]` of the manifest, or by a table `[[push]]` for each kind of them.
 pub trait Watch {
     /// Asks the provider to post to `args.address` when something in `args.scope` changes. The provider may post before this returns.
     fn start(context: &Context, args: WatchStart) -> Outcome<Watching> {

@@ -1,192 +1,26 @@
-//! A sender's HTML made fit to be shown: no scripts, forms, frames or styles that reach out of it, and no request to a foreign server
-//! unless it is asked for.
+//! A sender's HTML made fit to be shown: no scripts, forms, frames or styles that reach out of it, nothing that its writer hid, and no
+//! request to a foreign server unless it is asked for.
 //!
 //! ammonia decides what stays. Before it `tidy` writes the HTML anew as a small, well-formed tree: the parser that ammonia uses, like every
 //! parser of HTML, takes time with the square of some inputs (elements a hundred thousand deep, formatting that is never closed, text
-//! between the rows of a table, thousands of attributes), and none of those is left then.
+//! between the rows of a table, thousands of attributes), and none of those is left then. The text that lists show and messages quote is
+//! made of the same tree.
 
+#[cfg(feature = "html")]
+mod cleaner;
+mod css;
+mod look;
 mod options;
 mod plain;
+mod references;
+mod selector;
+mod sheet;
 mod tags;
 mod tidy;
 mod token;
+mod values;
 
-use std::borrow::Cow;
-use std::sync::LazyLock;
-
-use ammonia::{Builder, UrlRelative};
-use memchr::memmem;
-
+#[cfg(feature = "html")]
+pub use crate::html::cleaner::safe;
 pub use crate::html::options::{DATA_URL_BYTES, DEPTH, INPUT_BYTES, OUTPUT_BYTES, Safe};
-pub use crate::html::plain::plain;
-pub use crate::text::to_text;
-
-use crate::html::tidy::{HELD, SHOWN, tidy};
-use crate::text::cut_at;
-
-/// The HTML without all that could act, reach out or disguise. Links open in a new window and tell nobody where they were.
-pub fn safe(html: &str, options: &Safe<'_>) -> String {
-    let clean = CLEANER.clean(&tidy(cut_at(html, INPUT_BYTES), options)).to_string();
-    let has = |word: &str| memmem::find(clean.as_bytes(), word.as_bytes()).is_some();
-    if [HELD, SHOWN, "<pre"].into_iter().any(has) { finished(&clean) } else { clean }
-}
-
-/// What the serializer cannot write: pictures without the scheme that says whether they are shown, and the line break after `<pre>` that
-/// makes a second one be seen, since whoever reads the HTML passes over the first (WHATWG HTML 13.2.6.4.7).
-fn finished(clean: &str) -> String {
-    let mut out = String::with_capacity(clean.len());
-    let mut rest = clean;
-    while let Some((text, tag)) = rest.find('<').and_then(|start| rest.split_at_checked(start)) {
-        let mut is_quoted = false;
-        let end = tag.bytes().position(|byte| {
-            is_quoted ^= byte == b'"';
-            byte == b'>' && !is_quoted
-        });
-        let (tag, after) = tag.split_at(end.map_or(tag.len(), |end| end + 1));
-        out.push_str(text);
-        // Quotes are escaped in values, so this finds attributes alone.
-        if tag.starts_with("<img ") {
-            let held = tag.replace(&format!(" src=\"{HELD}"), " data-src=\"");
-            out.push_str(&held.replace(&format!(" src=\"{SHOWN}"), " src=\""));
-        } else {
-            out.push_str(tag);
-        }
-        let is_pre = tag.strip_prefix("<pre").is_some_and(|rest| rest.starts_with(['>', ' ']));
-        if is_pre && after.starts_with('\n') {
-            out.push('\n');
-        }
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
-/// Properties of `style` that change how a text looks and not where it is. None takes an address, see `style`.
-const STYLES: [&str; 58] = [
-    "background-color",
-    "border",
-    "border-bottom",
-    "border-bottom-color",
-    "border-bottom-style",
-    "border-bottom-width",
-    "border-collapse",
-    "border-color",
-    "border-left",
-    "border-left-color",
-    "border-left-style",
-    "border-left-width",
-    "border-radius",
-    "border-right",
-    "border-right-color",
-    "border-right-style",
-    "border-right-width",
-    "border-spacing",
-    "border-style",
-    "border-top",
-    "border-top-color",
-    "border-top-style",
-    "border-top-width",
-    "border-width",
-    "color",
-    "direction",
-    "font",
-    "font-family",
-    "font-size",
-    "font-style",
-    "font-variant",
-    "font-weight",
-    "height",
-    "letter-spacing",
-    "line-height",
-    "list-style-type",
-    "margin",
-    "margin-bottom",
-    "margin-left",
-    "margin-right",
-    "margin-top",
-    "max-width",
-    "min-width",
-    "padding",
-    "padding-bottom",
-    "padding-left",
-    "padding-right",
-    "padding-top",
-    "table-layout",
-    "text-align",
-    "text-decoration",
-    "text-indent",
-    "text-transform",
-    "vertical-align",
-    "white-space",
-    "width",
-    "word-break",
-    "word-wrap",
-];
-
-static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
-    let mut cleaner = Builder::empty();
-    cleaner
-        .tags(tags::names().collect())
-        .clean_content_tags(token::DROPPED.into_iter().collect())
-        .generic_attributes(
-            tags::ATTRIBUTES.into_iter().filter(|name| !matches!(*name, "href" | "src")).collect(),
-        )
-        .tag_attributes([("a", ["href"].into()), ("img", ["src"].into())].into())
-        .url_schemes(
-            [
-                "http",
-                "https",
-                "mailto",
-                "tel",
-                "data",
-                HELD.trim_end_matches(':'),
-                SHOWN.trim_end_matches(':'),
-            ]
-            .into(),
-        )
-        .url_relative(UrlRelative::Deny)
-        .link_rel(Some("noopener noreferrer nofollow"))
-        .set_tag_attribute_value("a", "target", "_blank")
-        .filter_style_properties(STYLES.into())
-        .attribute_filter(attribute);
-    cleaner
-});
-
-/// What each of the two elements with an address may name.
-fn attribute<'u>(element: &str, name: &str, value: &'u str) -> Option<Cow<'u, str>> {
-    let begins = |prefixes: &[&str]| {
-        let head = value.trim_start();
-        prefixes
-            .iter()
-            .any(|prefix| head.get(..prefix.len()).is_some_and(|head| head.eq_ignore_ascii_case(prefix)))
-    };
-    let is_kept = match (element, name) {
-        (_, "style") => return Some(Cow::Owned(style(value))),
-        ("a", "href") => begins(&["http:", "https:", "mailto:", "tel:"]),
-        ("img", "src") => begins(&["http:", "https:", "data:image/", HELD, SHOWN]),
-        (_, "href" | "src") => false,
-        _ => true,
-    };
-    is_kept.then_some(Cow::Borrowed(value))
-}
-
-/// Words with which old browsers run or fetch something out of a declaration. None has a place in one that stays.
-const ACTING: [&str; 7] =
-    ["url", "expression", "javascript", "import", "behavior", "-moz-binding", "position"];
-
-/// The declarations without escapes, words that act, functions other than colours, and margins that pull a text over its surroundings.
-fn style(value: &str) -> String {
-    let is_plain = |declaration: &&str| {
-        let lower = declaration.to_ascii_lowercase();
-        let mut functions = lower.split('(').rev().skip(1);
-        let is_colour =
-            |head: &str| ["rgb", "rgba", "hsl", "hsla"].iter().any(|name| head.trim_end().ends_with(name));
-        let is_pulled = lower.trim_start().starts_with("margin")
-            && lower.split([':', ' ']).any(|word| word.starts_with('-'));
-        !lower.contains(['\\', '@', '<'])
-            && !ACTING.iter().any(|word| lower.contains(word))
-            && functions.all(is_colour)
-            && !is_pulled
-    };
-    value.split(';').filter(is_plain).collect::<Vec<_>>().join(";")
-}
+pub use crate::html::plain::{plain, to_text};

@@ -1,23 +1,35 @@
-//! HTML as plain text with its lines and the addresses of its links: for a message that is passed on to programs that show no HTML.
+//! HTML as plain text: for searching, and with its lines and the addresses of its links for a message that is passed on to programs that
+//! show no HTML.
 
+use mail_parser::decoders::html::html_to_text;
+
+use crate::characters::{cut_at, without_smuggled};
+use crate::html::options::INPUT_BYTES;
 use crate::html::tags::{Kind, tag};
+use crate::html::tidy::visible_html;
 use crate::html::token::{Token, Tokens};
-use crate::text::to_text;
 
-/// What ends a line, as `to_text` reads it.
+/// The text of an HTML document that a reader sees, for snippets and searching: no layout, no links. At most the first 2 MiB are read.
+pub fn to_text(html: &str) -> String {
+    without_smuggled(html_to_text(&visible_html(cut_at(html, INPUT_BYTES))))
+}
+
+/// The end of a line, as `html_to_text` reads it.
 const END: &str = "<br>";
 
 /// Returns the text of an HTML document: a line for each block, item and row, a blank between cells, the address of a link behind its
-/// text. Of scripts, styles and forms nothing is left. Time and memory are linear in the HTML.
+/// text. Of scripts, styles, forms and what its writer hid nothing is left. Time and memory are linear in the HTML.
 pub fn plain(html: &str) -> String {
+    let html = visible_html(html);
     let mut simple = String::with_capacity(html.len());
     // The address of the open link, and where its text begins.
     let mut link: Option<(&str, usize)> = None;
-    for token in Tokens::new(html) {
+    for token in Tokens::new(&html) {
         match token {
             Token::Text(text) if simple.ends_with(END) => simple.push_str(text.trim_start()),
             Token::Text(text) => simple.push_str(text),
             Token::LessThan => simple.push_str("&lt;"),
+            Token::Style(..) => (),
             Token::Start(name, attributes) if name == "a" => {
                 let href = attributes.iter().find(|(name, _)| *name == "href").map(|(_, value)| value.trim());
                 link = href.filter(|href| is_address(href)).map(|href| (href, simple.len()));
@@ -33,7 +45,7 @@ pub fn plain(html: &str) -> String {
             Token::End(name) => mark(&mut simple, &name, false),
         }
     }
-    tidied(&to_text(&simple))
+    without_smuggled(tidied(&html_to_text(&simple)))
 }
 
 /// What a reader can open. Everything else acts, or is of the message itself.

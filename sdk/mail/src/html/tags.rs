@@ -121,7 +121,22 @@ pub const ATTRIBUTES: [&str; 26] = [
     "width",
 ];
 
+/// Attributes that say whether an element is seen. They are read and not kept.
+pub const READ: [&str; 5] = ["class", "hidden", "id", "media", "open"];
+
+/// Elements beside those in `TAGS` that have no content.
+const VOID: [&str; 12] = [
+    "area", "base", "basefont", "bgsound", "col", "frame", "input", "keygen", "link", "meta", "param",
+    "source",
+];
+
+/// Whether an element of this name, which does not stay, has content.
+pub fn has_content(name: &str) -> bool {
+    !VOID.contains(&name)
+}
+
 /// The names of all elements that stay.
+#[cfg(feature = "html")]
 pub fn names() -> impl Iterator<Item = &'static str> {
     TAGS.iter().map(|(name, _)| *name)
 }

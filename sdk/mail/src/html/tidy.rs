@@ -1,4 +1,4 @@
-//! HTML written anew as a well-formed tree of bounded depth and size, of known elements and attributes alone.
+//! HTML written anew as a well-formed tree of bounded depth and size, of known elements and attributes alone, without what its writer hid.
 //!
 //! A parser that reads it needs none of the standard's repairs: every element is closed, in order; rows are in tables and all else is in
 //! their cells; paragraphs, items and links do not nest.
@@ -6,9 +6,12 @@
 use std::borrow::Cow;
 
 use crate::cid;
+use crate::html::look::Look;
 use crate::html::options::{DATA_URL_BYTES, DEPTH, OUTPUT_BYTES, Safe};
-use crate::html::tags::{Kind, tag};
-use crate::html::token::{Token, Tokens};
+use crate::html::references::{decoded, escaped, style_pairs, work};
+use crate::html::sheet::Sheet;
+use crate::html::tags::{Kind, READ, has_content, tag};
+use crate::html::token::{Attributes, Token, Tokens};
 
 /// Before the address of a picture that is not fetched. A scheme of its own, so that nothing is fetched should it stay there.
 pub const HELD: &str = "x-held:";
@@ -18,6 +21,12 @@ pub const SHOWN: &str = "x-shown:";
 
 /// What is added to each link later, bytes, about.
 const LINK_BYTES: usize = 64;
+
+/// Before a text in an element without a size for its own: rules that showed the text are not kept.
+const RESIZED: &str = "<span style=\"font-size:initial\">";
+
+/// Elements that may be open in one another: one less than the result may have, since a text can need `RESIZED` around it.
+const OPEN_ELEMENTS: usize = DEPTH - 1;
 
 /// What is between two texts that shall not become one: it is left out later.
 const BREAK: &str = "<!---->";
@@ -33,24 +42,17 @@ const VALUE_WORK: usize = 1 << 20;
 /// parts, and so grows: what bounds it counts what does not.
 const STYLE_PAIRS: usize = 64;
 
-/// The references that the serializer writes.
-const WRITTEN: [&str; 5] = ["&amp;", "&quot;", "&lt;", "&gt;", "&nbsp;"];
-
 /// The HTML, tidied.
 pub fn tidy(html: &str, options: &Safe<'_>) -> String {
-    let mut tree = Tree {
-        out: String::with_capacity(html.len()),
-        open: Vec::new(),
-        unwritten: Vec::new(),
-        added: 0,
-        unbroken: 0,
-    };
+    let mut sheet = Sheet::from_html(html);
+    let mut tree = Tree { out: String::with_capacity(html.len()), ..Tree::default() };
     for token in Tokens::new(html) {
         match token {
             Token::Text(text) => tree.text(text),
             Token::LessThan => tree.text("&lt;"),
-            Token::Start(name, attributes) => tree.start(&name, &attributes, options),
+            Token::Start(name, attributes) => tree.start(&name, &attributes, &mut sheet, options),
             Token::End(name) => tree.end(&name),
+            Token::Style(..) => (),
         }
         if tree.out.len() + tree.added > OUTPUT_BYTES {
             break;
@@ -60,25 +62,68 @@ pub fn tidy(html: &str, options: &Safe<'_>) -> String {
     tree.out
 }
 
+/// The HTML of what a reader sees, for texts that are made of it.
+pub fn visible_html(html: &str) -> String {
+    tidy(html, &Safe::default()).replace(BREAK, "")
+}
+
+#[derive(Default)]
 struct Tree {
     out: String,
-    open: Vec<(&'static str, Kind)>,
+    open: Vec<OpenElement>,
     /// Elements that are too deep: their end tags are not written either.
-    unwritten: Vec<&'static str>,
+    too_deep: Vec<DeepElement>,
     /// Bytes that others will add.
     added: usize,
     /// Bytes of text since the last break.
     unbroken: usize,
 }
 
+struct OpenElement {
+    /// Borrowed of an element that can be written.
+    name: Cow<'static, str>,
+    kind: Kind,
+    look: Look,
+    /// How it comes out in what is written.
+    written: Look,
+    is_written: bool,
+}
+
+struct DeepElement {
+    name: &'static str,
+    look: Look,
+    /// Elements that were open around this one.
+    depth: usize,
+}
+
 impl Tree {
+    /// The look of the innermost element.
+    fn look(&self) -> Look {
+        let innermost = self.too_deep.last().filter(|deep| deep.depth >= self.open.len());
+        innermost.map(|deep| deep.look).or_else(|| self.open.last().map(|open| open.look)).unwrap_or_default()
+    }
+
+    /// How the innermost element comes out.
+    fn written(&self) -> Look {
+        self.open.last().map(|open| open.written).unwrap_or_default()
+    }
+
     fn text(&mut self, text: &str) {
-        if !text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+        // Blanks part words whatever their size.
+        let is_blank = text.bytes().all(|byte| byte.is_ascii_whitespace());
+        if !is_blank {
             self.enter_cell();
         }
+        let look = self.look();
+        if !look.shows_text() && (!is_blank || look.is_gone) {
+            return;
+        }
+        let is_resized = !is_blank && !self.written().shows_text();
+        self.out.push_str(if is_resized { RESIZED } else { "" });
         for piece in text.split('\0') {
             self.broken(piece);
         }
+        self.out.push_str(if is_resized { "</span>" } else { "" });
     }
 
     /// No reference is parted: it ends where another one begins, with or without its semicolon.
@@ -95,31 +140,79 @@ impl Tree {
         self.out.push_str(text.get(written..).unwrap_or_default());
     }
 
-    fn start(&mut self, name: &str, attributes: &[(&'static str, &str)], options: &Safe<'_>) {
-        let Some((name, kind)) = tag(name) else { return };
-        if !self.make_room(name, kind) {
+    fn start(&mut self, name: &str, attributes: &Attributes<'_>, sheet: &mut Sheet, options: &Safe<'_>) {
+        let known = tag(name);
+        let kind = known.map_or(Kind::Inline, |(_, kind)| kind);
+        if known.is_some() && !self.make_room(name, kind) {
             return;
         }
+        let look = Look::for_element(name, kind, attributes, sheet, self.look());
+        let Some((name, _)) = known else { return self.start_unknown(name, look) };
         // A table's text is in a cell of a row of a group of it.
         let needed = if kind == Kind::Table { 4 } else { 1 };
-        if self.open.len() + needed > DEPTH {
-            if kind != Kind::Void && self.unwritten.len() < DEPTH {
-                self.unwritten.push(name);
+        if self.open.len() + needed > OPEN_ELEMENTS {
+            if kind != Kind::Void && self.too_deep.len() < DEPTH {
+                self.too_deep.push(DeepElement { name, look, depth: self.open.len() });
+            } else if kind != Kind::Void && !look.shows_text() {
+                self.hide_rest();
             }
             return;
         }
+        let is_written = !look.is_gone && (name != "img" || look.shows_pictures());
+        let around = self.written();
+        let written = if is_written { around.written(name, kind, attributes, look) } else { None };
+        if is_written {
+            self.write_start(name, written.is_some(), attributes, options);
+        }
+        if kind != Kind::Void {
+            let written = written.unwrap_or(around);
+            self.open.push(OpenElement { name: Cow::Borrowed(name), kind, look, written, is_written });
+        }
+    }
+
+    /// Remembers an element that does not stay, if it hides something. The roots do not count: a whole message is hidden by mistake.
+    fn start_unknown(&mut self, name: &str, look: Look) {
+        if !(look.is_gone || look != self.look())
+            || !has_content(name)
+            || matches!(name, "html" | "head" | "body")
+        {
+            return;
+        }
+        self.enter_cell();
+        if self.open.len() < OPEN_ELEMENTS {
+            let (name, written) = (Cow::Owned(name.to_owned()), self.written());
+            self.open.push(OpenElement { name, kind: Kind::Inline, look, written, is_written: false });
+        } else if !look.shows_text() {
+            self.hide_rest();
+        }
+    }
+
+    /// Hides what is still to come of the innermost element: what is in it is too deep to be told apart.
+    fn hide_rest(&mut self) {
+        let looks = self.too_deep.last_mut().map(|deep| &mut deep.look);
+        for look in looks.into_iter().chain(self.open.last_mut().map(|open| &mut open.look)) {
+            *look = look.gone();
+        }
+    }
+
+    fn write_start(
+        &mut self,
+        name: &str,
+        keeps_style: bool,
+        attributes: &Attributes<'_>,
+        options: &Safe<'_>,
+    ) {
         self.open_tag(name);
         for (attribute, value) in attributes {
             match (name, *attribute) {
                 ("img", "src") => self.source(value, options),
                 (_, "src") => (),
+                (_, "style") if !keeps_style => (),
+                (_, attribute) if READ.contains(&attribute) => (),
                 (_, attribute) => self.attribute(attribute, "", value),
             }
         }
         self.out.push('>');
-        if kind != Kind::Void {
-            self.open.push((name, kind));
-        }
         self.added += if name == "a" { LINK_BYTES } else { 0 };
     }
 
@@ -158,7 +251,7 @@ impl Tree {
             value.get(..prefix.len()).filter(|head| head.eq_ignore_ascii_case(prefix)).map(|_| prefix.len())
         };
         if let Some(id) = after("cid:").and_then(|at| value.get(at..)) {
-            let link = unescaped(id);
+            let link = decoded(id);
             // Some programs write an id that has percent escapes as it is.
             if let Some(url) = (options.cid)(&cid::decoded(&link)).or_else(|| (options.cid)(&link)) {
                 self.attribute("src", SHOWN, &url.replace('&', "&amp;"));
@@ -173,9 +266,9 @@ impl Tree {
     }
 
     fn end(&mut self, name: &str) {
-        let Some((name, kind)) = tag(name) else { return };
-        if let Some(at) = self.unwritten.iter().rposition(|unwritten| *unwritten == name) {
-            self.unwritten.truncate(at);
+        let kind = tag(name).map_or(Kind::Inline, |(_, kind)| kind);
+        if let Some(at) = self.too_deep.iter().rposition(|deep| deep.name == name) {
+            self.too_deep.truncate(at);
             return;
         }
         let is_wall = |found: Kind| match kind {
@@ -183,7 +276,7 @@ impl Tree {
             Kind::Group | Kind::Row | Kind::Cell => found == Kind::Table,
             _ => is_table(found),
         };
-        if let Some(at) = self.find(|open| open.0 == name, is_wall) {
+        if let Some(at) = self.find(|open| open.name == name, is_wall) {
             self.close(at);
         }
     }
@@ -191,23 +284,23 @@ impl Tree {
     /// The innermost open element that is sought, with no wall before it.
     fn find(
         &self,
-        is_sought: impl Fn(&(&'static str, Kind)) -> bool,
+        is_sought: impl Fn(&OpenElement) -> bool,
         is_wall: impl Fn(Kind) -> bool,
     ) -> Option<usize> {
-        let at = self.open.iter().rposition(|open| is_sought(open) || is_wall(open.1))?;
+        let at = self.open.iter().rposition(|open| is_sought(open) || is_wall(open.kind))?;
         self.open.get(at).is_some_and(is_sought).then_some(at)
     }
 
     /// Ends the open elements from this one on.
     fn close(&mut self, at: usize) {
         while self.open.len() > at {
-            if let Some((name, _)) = self.open.pop() {
-                self.out.extend(["</", name, ">"]);
+            if let Some(open) = self.open.pop()
+                && open.is_written
+            {
+                self.out.extend(["</", &*open.name, ">"]);
             }
         }
-        if self.open.len() < DEPTH {
-            self.unwritten.clear();
-        }
+        self.too_deep.truncate(if self.open.len() < OPEN_ELEMENTS { 0 } else { usize::MAX });
     }
 
     /// Ends what the new element ends, and opens what it must be in. False where it can be nowhere.
@@ -227,15 +320,15 @@ impl Tree {
             _ => self.enter_cell(),
         }
         let ended = match (name, kind) {
-            ("a", _) => self.find(|open| open.0 == "a", is_table),
+            ("a", _) => self.find(|open| open.name == "a", is_table),
             (_, Kind::Item) => {
-                self.find(|open| open.1 == Kind::Item, is_table).filter(|at| !self.has_list_after(*at))
+                self.find(|open| open.kind == Kind::Item, is_table).filter(|at| !self.has_list_after(*at))
             }
             _ => None,
         };
         let ended = ended.or_else(|| {
             let ends_paragraph = matches!(kind, Kind::Block | Kind::Item | Kind::Table) || name == "hr";
-            self.find(|open| open.0 == "p", is_table).filter(|_| ends_paragraph)
+            self.find(|open| open.name == "p", is_table).filter(|_| ends_paragraph)
         });
         if let Some(at) = ended {
             self.close(at);
@@ -244,12 +337,12 @@ impl Tree {
     }
 
     fn has_list_after(&self, at: usize) -> bool {
-        self.open.iter().skip(at).any(|(name, _)| matches!(*name, "ul" | "ol" | "dl"))
+        self.open.iter().skip(at).any(|open| matches!(&*open.name, "ul" | "ol" | "dl"))
     }
 
     /// Ends what is open in the innermost such element of the innermost table.
     fn back_to(&mut self, is_home: impl Fn(Kind) -> bool) -> bool {
-        match self.find(|open| is_home(open.1), |kind| kind == Kind::Table) {
+        match self.find(|open| is_home(open.kind), |kind| kind == Kind::Table) {
             Some(at) => {
                 self.close(at + 1);
                 true
@@ -280,63 +373,18 @@ impl Tree {
     }
 
     fn is_in(&self, kind: Kind) -> bool {
-        self.open.last().is_some_and(|open| open.1 == kind)
+        self.open.last().is_some_and(|open| open.kind == kind)
     }
 
     fn open_plain(&mut self, name: &'static str, kind: Kind) {
-        self.open_tag(name);
-        self.out.push('>');
-        self.open.push((name, kind));
+        let (look, written) = (self.look(), self.written());
+        let is_written = !look.is_gone;
+        if is_written {
+            self.open_tag(name);
+            self.out.push('>');
+        }
+        self.open.push(OpenElement { name: Cow::Borrowed(name), kind, look, written, is_written });
     }
-}
-
-/// Where characters are, or may be after a reference is resolved, that are written as references: `&`, and those that begin like a
-/// no-break space in UTF-8.
-fn escaped(text: &str) -> impl Iterator<Item = usize> {
-    memchr::memchr2_iter(b'&', 0xC2, text.as_bytes())
-}
-
-/// How many references a value is written with, at most, times its length then: no more for what was written already, so that what is
-/// shown once is shown again.
-fn work(value: &str) -> usize {
-    let (mut references, mut bytes) = (0_usize, value.len());
-    for (at, byte) in value.bytes().enumerate() {
-        let rest = || value.get(at..).unwrap_or_default();
-        bytes += match byte {
-            b'&' if WRITTEN.iter().any(|reference| rest().starts_with(reference)) => 0,
-            b'&' | 0xC2 => 4,
-            b'"' => 5,
-            b'<' | b'>' => 3,
-            _ => continue,
-        };
-        references += 1;
-    }
-    references.saturating_mul(bytes)
-}
-
-/// Pairs of characters of a style that may be written as references (`WRITTEN`, and the quotes of strings). In pairs, because a string that
-/// is not closed is closed when it is written.
-fn style_pairs(value: &str) -> usize {
-    value.bytes().filter(|byte| matches!(byte, b'&' | b'<' | b'>' | 0xC2 | b'"' | b'\'')).count().div_ceil(2)
-}
-
-/// The value with those references resolved that programs write for characters of a Content-ID.
-fn unescaped(value: &str) -> Cow<'_, str> {
-    const REFERENCES: [(&str, &str); 8] = [
-        ("&quot;", "\""),
-        ("&#34;", "\""),
-        ("&#39;", "'"),
-        ("&apos;", "'"),
-        ("&#64;", "@"),
-        ("&lt;", "<"),
-        ("&gt;", ">"),
-        ("&amp;", "&"),
-    ];
-    if !value.contains('&') {
-        return Cow::Borrowed(value);
-    }
-    let resolved = REFERENCES.into_iter();
-    Cow::Owned(resolved.fold(value.to_owned(), |value, (reference, c)| value.replace(reference, c)))
 }
 
 fn is_table(kind: Kind) -> bool {

@@ -2,13 +2,14 @@
 
 use memchr::memmem;
 
-use crate::html::tags::ATTRIBUTES;
+use crate::html::tags::{ATTRIBUTES, READ};
 
 /// Elements that are left out with all that is in them.
-pub const DROPPED: [&str; 21] = [
+pub const DROPPED: [&str; 22] = [
     "applet",
     "audio",
     "canvas",
+    "datalist",
     "embed",
     "frameset",
     "iframe",
@@ -32,6 +33,9 @@ pub const DROPPED: [&str; 21] = [
 /// Longest name of an element or attribute that is looked at, bytes.
 const NAME_BYTES: usize = 16;
 
+/// Attributes of an element: the known ones, each once, with their values as they stand in the source, without their quotes.
+pub type Attributes<'a> = [(&'static str, &'a str)];
+
 /// A piece of HTML.
 #[derive(Debug, PartialEq)]
 pub enum Token<'a> {
@@ -39,12 +43,14 @@ pub enum Token<'a> {
     Text(&'a str),
     /// A `<` that begins nothing.
     LessThan,
-    /// Name in lower case, and the known attributes, each once: values as they stand in the source, without their quotes.
+    /// Name in lower case, and attributes.
     Start(String, Vec<(&'static str, &'a str)>),
     End(String),
+    /// A style sheet, with the media that it is for.
+    Style(Option<&'a str>, &'a str),
 }
 
-/// The pieces of an HTML text; comments, declarations and what is in `DROPPED` elements are passed over.
+/// The pieces of an HTML text; comments, declarations and what is in `DROPPED` elements other than `style` are passed over.
 pub struct Tokens<'a> {
     html: &'a str,
     at: usize,
@@ -106,7 +112,8 @@ impl<'a> Tokens<'a> {
                 return Some((name, attributes));
             }
             let (name, value) = self.attribute()?;
-            if let Some(known) = ATTRIBUTES.into_iter().find(|known| name.eq_ignore_ascii_case(known))
+            if let Some(known) =
+                ATTRIBUTES.into_iter().chain(READ).find(|known| name.eq_ignore_ascii_case(known))
                 && !attributes.iter().any(|(set, _)| *set == known)
             {
                 attributes.push((known, value));
@@ -137,14 +144,16 @@ impl<'a> Tokens<'a> {
         Some((name, value))
     }
 
-    /// Behind the end tag of a dropped element. One that never ends takes the rest with it where its content is no HTML.
-    fn pass_content(&mut self, name: &'static str) {
+    /// Behind the end tag of a dropped element, whose content is returned. One that never ends takes the rest with it where its content is
+    /// no HTML.
+    fn pass_content(&mut self, name: &'static str) -> &'a str {
         if self.endless.contains(&name) {
-            return;
+            return "";
         }
-        let rest = self.rest().as_bytes();
-        let ends = memmem::find_iter(rest, b"</").find(|at| {
-            let after = rest.get(at + 2..).unwrap_or_default();
+        let rest = self.rest();
+        let bytes = rest.as_bytes();
+        let ends = memmem::find_iter(bytes, b"</").find(|at| {
+            let after = bytes.get(at + 2..).unwrap_or_default();
             let is_named =
                 after.get(..name.len()).is_some_and(|end| end.eq_ignore_ascii_case(name.as_bytes()));
             is_named
@@ -156,6 +165,7 @@ impl<'a> Tokens<'a> {
             Some(end) => {
                 self.at += end;
                 self.pass(">");
+                rest.get(..end).unwrap_or_default()
             }
             None if matches!(
                 name,
@@ -171,8 +181,12 @@ impl<'a> Tokens<'a> {
             ) =>
             {
                 self.at = self.html.len();
+                rest
             }
-            None => self.endless.push(name),
+            None => {
+                self.endless.push(name);
+                ""
+            }
         }
     }
 }
@@ -199,7 +213,14 @@ impl<'a> Iterator for Tokens<'a> {
                     let (name, attributes) = self.tag()?;
                     match DROPPED.into_iter().find(|dropped| *dropped == name) {
                         Some("embed") => (),
-                        Some(dropped) => self.pass_content(dropped),
+                        Some("style") => {
+                            let media = attributes.iter().find(|(name, _)| *name == "media");
+                            let media = media.map(|(_, value)| *value);
+                            return Some(Token::Style(media, self.pass_content("style")));
+                        }
+                        Some(dropped) => {
+                            self.pass_content(dropped);
+                        }
                         None => return Some(Token::Start(name, attributes)),
                     }
                 }

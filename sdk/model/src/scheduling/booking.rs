@@ -218,6 +218,9 @@ pub struct NewBooking {
     /// BCP 47: the language that the invitee is written to in. The booking page knows it; the API has no field for it.
     #[serde(skip)]
     pub invitee_locale: Option<String>,
+    /// Hours of the clock that the invitee chose, 12 or 24. The booking page knows it; the API has no field for it.
+    #[serde(skip)]
+    pub invitee_clock_hours: Option<i64>,
 }
 
 /// Rejects a booking that is pending.

@@ -31,7 +31,8 @@ pub struct EventType {
     pub buffer_after_minutes: i64,
     pub min_notice_minutes: i64,
     pub booking_window: BookingWindow,
-    /// For hosts without their own.
+    /// For hosts without their own. A new event type that has no hours at all is open Monday to Friday from 9:00 to 17:00 in the time zone of its
+    /// first host.
     pub schedule: Option<Schedule>,
     /// A shared schedule, instead of `schedule`.
     pub schedule_id: Option<String>,
@@ -165,7 +166,7 @@ pub struct Host {
     /// The share of the rotation where `roundRobinStrategy` is `weighted`; 0: never chosen there.
     pub weight: i64,
     pub schedule: Option<Schedule>,
-    /// Shown to invitees.
+    /// Shown to invitees. Null in a new host: the account's name, if it has one. Empty: no name is shown.
     pub display_name: Option<String>,
     /// An https URL; shown to invitees.
     pub avatar_url: Option<String>,

@@ -63,7 +63,7 @@ pub struct Item {
     /// What other items of the collection call it: a vCard's or a task's UID. None: its `externalId`. Where a body names
     /// other items (members of a group, the parent of a task), it names them so; the host finds out whose ids they are.
     pub uid: Option<String>,
-    /// Exceptions of a series: the series' `externalId`.
+    /// Exceptions of a series: the `externalId` of the series' item, in this source or in another one of the collection.
     pub series_external_id: Option<String>,
     /// The normalized resource: `calendar::Event`, `calendar::Calendar`, ...
     pub body: JsonText,

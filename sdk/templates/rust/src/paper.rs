@@ -41,16 +41,21 @@ pub struct ItemPage {
     pub next_since: Option<String>,
 }
 
+/// The id is always there: an answer without one is no item. Of a deleted one there is nothing else.
 #[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct Item {
     pub id: String,
+    #[serde(default)]
     pub etag: String,
+    #[serde(default)]
     pub title: String,
     pub note: Option<String>,
+    #[serde(default)]
     pub done: bool,
     /// `YYYY-MM-DD`.
     pub due: Option<String>,
+    #[serde(default)]
     pub deleted: bool,
 }
 

@@ -1,7 +1,7 @@
 //! Odd items between good ones, on every surface and of every kind: each in a way that a generator picks. The good ones are there, an odd one
 //! is there or among the errors, the cursor goes on, and what is mended is there without an error.
 
-mod relay;
+pub mod relay;
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -96,7 +96,8 @@ fn body(kind: ResourceKind, id: &str) -> Value {
     }
 }
 
-fn good(kind: ResourceKind, id: &str) -> Value {
+/// A source with one item, both of this id.
+pub fn good(kind: ResourceKind, id: &str) -> Value {
     let mut body = body(kind, id);
     if kind == ResourceKind::Task {
         body.as_object_mut().expect("an object").remove("status");

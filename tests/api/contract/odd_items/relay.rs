@@ -1,10 +1,11 @@
 //! A connector that answers what the test wants: it passes each call to a server in the test, which hands out the pages that wait.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::State;
+use axum::http::StatusCode;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
 use storage::api_keys;
@@ -34,7 +35,26 @@ pub struct Provider(Arc<Mutex<Told>>);
 struct Told {
     /// The answer of each operation; one without is told of nothing.
     pages: HashMap<String, Value>,
+    /// The answers of its next calls, before that one.
+    scripts: HashMap<String, VecDeque<ScriptedAnswer>>,
+    /// Operations whose next answer notes a wait.
+    waits: HashSet<String>,
     calls: u32,
+    calls_of: HashMap<String, u32>,
+}
+
+/// One answer of an operation. The connector does not look at the status.
+pub struct ScriptedAnswer {
+    pub status: u16,
+    pub more: bool,
+    pub body: Value,
+}
+
+impl ScriptedAnswer {
+    /// A last page.
+    pub fn page(body: Value) -> ScriptedAnswer {
+        ScriptedAnswer { status: 200, more: false, body }
+    }
 }
 
 impl Provider {
@@ -43,17 +63,41 @@ impl Provider {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pages.insert(op.to_owned(), body);
     }
 
-    fn answer(&self, request: &str) -> String {
+    /// Has the next calls of this operation answer so, each once.
+    pub fn script(&self, op: &str, answers: impl IntoIterator<Item = ScriptedAnswer>) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.scripts.entry(op.to_owned()).or_default().extend(answers);
+    }
+
+    /// Has the next answer of this operation note that the provider wants to be left alone for a minute, in the bucket "calendar".
+    pub fn wait_once(&self, op: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).waits.insert(op.to_owned());
+    }
+
+    /// How often this operation was called.
+    pub fn calls_of(&self, op: &str) -> u32 {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.calls_of.get(op).copied().unwrap_or(0)
+    }
+
+    fn answer(&self, request: &str) -> (StatusCode, String) {
         let op = request.lines().next().unwrap_or_default();
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         told.calls += 1;
+        *told.calls_of.entry(op.to_owned()).or_default() += 1;
+        let number = told.calls;
+        let wait = if told.waits.remove(op) { 2 } else { 0 };
+        if let Some(scripted) = told.scripts.get_mut(op).and_then(VecDeque::pop_front) {
+            let status = StatusCode::from_u16(scripted.status).expect("a status");
+            return (status, format!("{}c{number:07}{}", wait + u8::from(scripted.more), scripted.body));
+        }
         let body = match told.pages.get(op) {
             Some(body) => body.clone(),
             None if op == "check" => json!({ "externalAccountId": "a", "email": "a@relay.test",
                 "surfaces": ["email", "calendar", "contacts", "tasks"] }),
             None => json!({ "sources": [] }),
         };
-        format!("0c{:07}{body}", told.calls)
+        (StatusCode::OK, format!("{wait}c{number:07}{body}"))
     }
 }
 
@@ -67,12 +111,17 @@ pub struct World {
 
 impl World {
     pub async fn open() -> World {
+        World::open_with("").await
+    }
+
+    /// The same with more lines in the connector's manifest.
+    pub async fn open_with(more: &str) -> World {
         let provider = Provider::default();
         let url = serve(provider.clone()).await;
         let loopback = vec!["127.0.0.0/8".parse().expect("a network")];
         let server = TestServer::builder().config(|c| c.egress_allow = loopback).start().await;
         let dir = tempfile::tempdir().expect("a folder");
-        std::fs::write(dir.path().join("connector.toml"), MANIFEST).expect("a manifest");
+        std::fs::write(dir.path().join("connector.toml"), format!("{MANIFEST}{more}")).expect("a manifest");
         std::fs::write(dir.path().join("relay.wasm"), component(&url)).expect("a component");
         server.app.runtime.install(dir.path()).await.expect("it is fit to be installed");
         let api = server.client().await;

@@ -1,5 +1,6 @@
 ;; Passes each call to a server of the test: POST of op, cursor and body, a line each, to the URL of the segment "url". The answer is
-;; "1" or "0" for more, eight bytes of cursor, and the body.
+;; "1" or "0" for more, eight bytes of cursor, and the body. With "3" or "2" in their place the answer notes a wait of a minute for the bucket
+;; "calendar" in its `extra`.
 (import "switchboard:connector/http@1.0.0" "send" (func $send (param i32 i32)))
 ;;prelude
 (export "switchboard:connector/email@1.0.0#fetch" (func $fetch))
@@ -13,6 +14,10 @@
 (export "switchboard:connector/tasks@1.0.0#changes" (func $fetch))
 (export "switchboard:connector/lifecycle@1.0.0#check" (func $fetch))
 (data (i32.const 2048) "POST\0a;;url")
+(data (i32.const 3072) "wait-ms60000bucketcalendar")
+(func $text (param $at i32) (param $from i32) (param $len i32)
+  (i32.store (local.get $at) (local.get $from))
+  (i32.store offset=4 (local.get $at) (local.get $len)))
 (func $segment (param $at i32) (param $bytes i32) (param $len i32)
   (i32.store8 (local.get $at) (i32.const 0))
   (i32.store offset=4 (local.get $at) (local.get $bytes))
@@ -45,4 +50,11 @@
   (i32.store offset=16 (local.get $r) (i32.add (local.get $answer) (i32.const 1)))
   (i32.store offset=20 (local.get $r) (i32.const 8))
   (i32.store8 offset=24 (local.get $r) (i32.and (i32.load8_u (local.get $answer)) (i32.const 1)))
+  (if (i32.and (i32.load8_u (local.get $answer)) (i32.const 2)) (then
+    (call $text (i32.const 3200) (i32.const 3072) (i32.const 7))
+    (call $text (i32.const 3208) (i32.const 3079) (i32.const 5))
+    (call $text (i32.const 3216) (i32.const 3084) (i32.const 6))
+    (call $text (i32.const 3224) (i32.const 3090) (i32.const 8))
+    (i32.store offset=28 (local.get $r) (i32.const 3200))
+    (i32.store offset=32 (local.get $r) (i32.const 2))))
   (local.get $r))

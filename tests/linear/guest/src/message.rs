@@ -15,6 +15,7 @@ use crate::within;
 pub const ALL: &[Parser] = &[
     ("html.safe", |input| shown(&text(input))),
     ("html.style", |input| shown(&text_within("<p style=\"", input, "\">x</p>"))),
+    ("html.sheet", |input| shown(&text_within("<style>", input, "</style><p class=\"a b\" id=a>x</p>"))),
     ("html.address", |input| shown(&text_within("<a href=\"http://", input, "\">x</a><img src=\"cid:x\">"))),
     ("html.text", |input| drop(black_box(plain::to_text(&text(input))))),
     ("html.plain", |input| drop(black_box(html::plain(&text(input))))),

@@ -4,7 +4,7 @@ mod attachment;
 mod first_sync;
 mod imap;
 mod mbsync;
-mod messages;
+pub mod messages;
 mod native;
 pub mod parsing;
 mod provider;

@@ -14,7 +14,7 @@ use crate::surface_bench::supported;
 const FROM: &str = "2026-05-06T08:00:00.000Z";
 const TO: &str = "2026-05-06T12:00:00.000Z";
 
-const WINDOW: &str = "freebusy.query tells the busy times that overlap the window, and no others; they need not be merged nor clipped";
+const WINDOW: &str = "freebusy.query returns the busy times that overlap the window, and no others; they need not be merged or cut";
 const FREE: &str = "an event with showAs free takes no time, neither does a cancelled one";
 
 /// An event of this case: its name, its times, and how it is shown.
@@ -52,22 +52,27 @@ pub async fn window(bench: &mut Bench) -> Outcome {
     };
     ensure(
         busy.iter().any(covers),
-        || format!("no busy time from {start} to {end}, where there is an event; there are {}", shown(&busy)),
+        || format!("there is an event from {start} to {end}, and the busy times are {}", shown(&busy)),
         WINDOW,
     )?;
     ensure(
         busy.iter().all(|interval| overlaps(interval, FROM, TO)),
-        || format!("asked from {FROM} to {TO}, the answer is {}", shown(&busy)),
+        || format!("asked for {FROM} to {TO}, the busy times are {}", shown(&busy)),
         WINDOW,
     )?;
     ensure(
         !has_free || !busy.iter().any(|interval| overlaps(interval, free_start, free_end)),
-        || format!("from {free_start} to {free_end} the time is free; the answer is {}", shown(&busy)),
+        || {
+            format!(
+                "the time from {free_start} to {free_end} is free, and the busy times are {}",
+                shown(&busy)
+            )
+        },
         FREE,
     )?;
     match ask(bench, "swkit-is-not-there").await {
         Ok(_) => failed(
-            "a calendar that is not there has busy times",
+            "a calendar that does not exist has busy times",
             "a calendar that the provider does not know is failure not-found: it must not look free",
         ),
         Err(_) => Ok(()),

@@ -5,7 +5,7 @@ use runtime::Surface;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, failed};
-use crate::surface_bench::{Collection, ItemChange, ItemKind, merged, supported};
+use crate::surface_bench::{Collection, ItemChange, ItemKind, main_item, merged, supported};
 
 /// The zone of the kit's events. Its clocks go forward on 29 March 2026 at 2:00 local time.
 pub const ZONE: &str = "Europe/Berlin";
@@ -22,6 +22,7 @@ pub static EVENTS: ItemKind = ItemKind {
     update_op: "events.update",
     delete_op: "events.delete",
     name: "title",
+    other: "description",
     body: event,
     write,
     delete,
@@ -66,6 +67,25 @@ pub fn series(title: &str, start: &str, end: &str, recurrence: &[&str]) -> Value
     merged(&event(title), &times)
 }
 
+/// A series with its changed instances: those in its source, and, where this one is not among them, those that are sources of their own.
+pub async fn read_series(
+    bench: &mut Bench,
+    calendar: &Collection,
+    id: &str,
+    instance: &Instance,
+) -> Outcome<Source> {
+    let mut source = bench.read_item(&EVENTS, calendar, id).await?;
+    let Some(name) = main_item(&source).map(|item| item.external_id.clone()) else { return Ok(source) };
+    if instance.find_exception(&source).is_some() {
+        return Ok(source);
+    }
+    let pages = bench.items(&EVENTS, calendar, 0, None).await?;
+    let others = pages.iter().flat_map(|page| &page.sources.sources).filter(|other| other.external_id != id);
+    let names_it = |item: &&Item| item.series_external_id.as_deref() == Some(name.as_str());
+    source.items.extend(others.flat_map(|other| &other.items).filter(names_it).cloned());
+    Ok(source)
+}
+
 /// An instance of a series.
 pub struct Instance {
     /// Its original local start, in the zone of the series.
@@ -95,8 +115,8 @@ impl Instance {
         match self.find_exception(source) {
             Some(found) => Ok(found),
             None => failed(
-                format!("after a change of the instance {} its source has no such exception", self.local),
-                "a series and its changed instances are one source: an item for the series, and one with recurrenceId (original local start, YYYY-MM-DDTHH:MM:SS in the series' zone) for each changed instance",
+                format!("the instance {} was changed, and the calendar has no exception for it", self.local),
+                "each changed instance is an item with recurrenceId (original local start, YYYY-MM-DDTHH:MM:SS in the series' zone) and seriesExternalId, in the source of its series or in one of its own",
             ),
         }
     }

@@ -4,7 +4,7 @@ use model::wire::Source;
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, body, ensure, failed};
-use crate::cases::calendar::events::{EVENTS, Instance, series};
+use crate::cases::calendar::events::{EVENTS, Instance, read_series, series};
 use crate::surface_bench::{Collection, ItemChange, merged, supported, written};
 
 /// Each Tuesday at 9:00 from 2 June 2026 on.
@@ -51,7 +51,7 @@ async fn one(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcome {
     let (title, start) = (EVENTS.label("K3-one"), "2026-06-09T12:00:00.000Z");
     let fields = json!({ "title": title, "start": start, "end": "2026-06-09T13:00:00.000Z" });
     SECOND.change(bench, calendar, &source, &fields, &EVENTS.key("K3-one")).await?;
-    let source = bench.read_item(&EVENTS, calendar, id).await?;
+    let source = read_series(bench, calendar, id, &SECOND).await?;
     let (_, event) = SECOND.exception(&source)?;
     ensure(
         event["title"] == title.as_str() && event["start"] == start,
@@ -63,7 +63,7 @@ async fn one(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcome {
         series["title"] == EVENTS.label("K3").as_str() && series["start"] == START,
         || {
             format!(
-                "a change of one instance has made the series {}, at {}",
+                "a change of one instance changed the series: it is {}, at {}",
                 series["title"], series["start"]
             )
         },
@@ -79,7 +79,7 @@ async fn without_one(bench: &mut Bench, calendar: &Collection, id: &str) -> Outc
     let key = EVENTS.key("K3-without");
     let deleted = bench.calls.mutate(EVENTS.surface, EVENTS.delete_op, &args, &key).await;
     supported(deleted, "a deletion of one instance")?;
-    let source = bench.read_item(&EVENTS, calendar, id).await?;
+    let source = read_series(bench, calendar, id, &SECOND).await?;
     let exception = THIRD.find_exception(&source);
     let is_cancelled = exception.as_ref().is_some_and(|(_, event)| event["status"] == "cancelled");
     let recurrence = body::<Value>(&source).unwrap_or_default()["recurrence"].clone();
@@ -87,12 +87,12 @@ async fn without_one(bench: &mut Bench, calendar: &Collection, id: &str) -> Outc
     let is_excluded = lines.any(|line| line.starts_with("EXDATE") && line.contains("20260616T"));
     ensure(
         is_cancelled || is_excluded && exception.is_none(),
-        || format!("after its deletion the instance {} is still there: {recurrence}", THIRD.local),
+        || format!("the instance {} was deleted, and is still in the series: {recurrence}", THIRD.local),
         HELP,
     )?;
     ensure(
         SECOND.find_exception(&source).is_some(),
-        || "the deletion of one instance has taken a changed one with it".to_owned(),
+        || "deleting one instance also removed a changed one".to_owned(),
         HELP,
     )
 }
@@ -107,13 +107,13 @@ async fn all(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcome {
     args["target"]["scope"] = json!("all");
     let changed = bench.calls.mutate(EVENTS.surface, EVENTS.update_op, &args, &EVENTS.key("K3-all")).await;
     supported(changed, "a change of a series")?;
-    let source = bench.read_item(&EVENTS, calendar, id).await?;
+    let source = read_series(bench, calendar, id, &SECOND).await?;
     let after = body::<Value>(&source).unwrap_or_default();
     ensure(
         after["title"] == title.as_str() && after["recurrence"] == before["recurrence"],
         || {
             format!(
-                "the series is {} with {}; its title was changed, its lines were {}",
+                "after a change of its title, the series has the title {} and the recurrence {}, which was {}",
                 after["title"], after["recurrence"], before["recurrence"]
             )
         },
@@ -121,7 +121,7 @@ async fn all(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcome {
     )?;
     ensure(
         SECOND.find_exception(&source).is_some(),
-        || "a change of the series has taken a changed instance with it".to_owned(),
+        || "changing the series removed a changed instance".to_owned(),
         HELP,
     )
 }
@@ -141,7 +141,12 @@ async fn following(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcom
     let after = bench.read_body(&EVENTS, calendar, id).await?;
     ensure(
         after["title"] == before["title"] && after["recurrence"] != before["recurrence"],
-        || format!("the old series is {} with {}", after["title"], after["recurrence"]),
+        || {
+            format!(
+                "the old series has the title {} and the recurrence {}",
+                after["title"], after["recurrence"]
+            )
+        },
         HELP,
     )?;
     let pages = bench.items(&EVENTS, calendar, 0, None).await?;
@@ -149,7 +154,7 @@ async fn following(bench: &mut Bench, calendar: &Collection, id: &str) -> Outcom
     let is_new = |source: &&Source| EVENTS.name_of(source).as_deref() == Some(title.as_str());
     let found: Vec<&Source> = sources.filter(is_new).collect();
     let [found] = found.as_slice() else {
-        return failed(format!("of the new series there are {}", found.len()), HELP);
+        return failed(format!("the new series is reported {} times instead of once", found.len()), HELP);
     };
     let event = body::<Value>(found).unwrap_or_default();
     ensure(

@@ -2,6 +2,7 @@
 
 pub mod busy;
 pub mod events;
+pub mod exceptions;
 pub mod instances;
 pub mod people;
 pub mod series;

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, Verdict, ensure, failed, told};
 use crate::cases::calendar::events::EVENTS;
+use crate::interceptor::is_read;
 use crate::line::Exchange;
 use crate::surface_bench::{Collection, ItemChange, merged, supported};
 
@@ -14,12 +15,10 @@ const MAILING_URLS: [&str; 5] =
 /// In the body of such a request: an iTIP message (RFC 5546), JMAP's sendSchedulingMessages and EmailSubmission/set (RFC 8621).
 const MAILING_BODIES: [&str; 4] =
     ["method:request", "method:publish", "\"sendschedulingmessages\":true", "emailsubmission/set"];
-/// Methods that change nothing.
-const READING: [&str; 5] = ["GET", "HEAD", "OPTIONS", "PROPFIND", "REPORT"];
 /// The code of the warning that the provider notifies others than the caller named.
 const NOT_SUPPORTED: &str = "notify_not_supported";
 
-const HELP: &str = "hand notify on to the provider (sendUpdates, SCHEDULE-AGENT); where it cannot keep quiet, a warning notify_not_supported tells, and with strict: true the write is failure unsupported with detail.field notify";
+const HELP: &str = "pass notify on to the provider (sendUpdates, SCHEDULE-AGENT); where it always sends mail, answer with a warning notify_not_supported, and with strict: true with failure unsupported and detail.field notify";
 
 /// What a creation with a guest came to.
 struct Invitation {
@@ -47,7 +46,7 @@ async fn invite(bench: &mut Bench, calendar: &Collection, notify: &str) -> Outco
     let exchanges = bench.line.take_exchanges().into_iter();
     Ok(Invitation {
         is_warned: made.warnings.iter().any(|warning| warning.code == NOT_SUPPORTED),
-        writes: exchanges.filter(|exchange| !READING.contains(&exchange.method.as_str())).collect(),
+        writes: exchanges.filter(|exchange| !is_read(&exchange.method)).collect(),
     })
 }
 
@@ -61,7 +60,7 @@ pub async fn quiet(bench: &mut Bench) -> Outcome {
         return strict(bench, &calendar).await;
     }
     if let Some(request) = quiet.writes.iter().find(|request| is_mailing(request)) {
-        return failed(format!("with notify: none there is a request that mails: {request}"), HELP);
+        return failed(format!("with notify: none a request makes the provider send mail: {request}"), HELP);
     }
     if features["scheduling"] != true {
         return Ok(());
@@ -72,7 +71,7 @@ pub async fn quiet(bench: &mut Bench) -> Outcome {
         return Ok(());
     }
     Err(Verdict::NotApplicable(
-        "the requests are the same with notify: none and notify: all: they do not show whom the provider tells"
+        "the requests are the same with notify: none and notify: all: they do not show to whom the provider sends mail"
             .to_owned(),
     ))
 }
@@ -84,15 +83,18 @@ async fn strict(bench: &mut Bench, calendar: &Collection) -> Outcome {
     bench.line.take_exchanges();
     let made = bench.calls.mutate(EVENTS.surface, EVENTS.create_op, &args, &EVENTS.key("K4-strict")).await;
     let exchanges = bench.line.take_exchanges();
-    let write = exchanges.iter().find(|exchange| !READING.contains(&exchange.method.as_str()));
+    let write = exchanges.iter().find(|exchange| !is_read(&exchange.method));
     match made {
         Err(error) if error.code == Code::Unsupported => ensure(
             write.is_none(),
-            || "a strict creation is refused after something was written".to_owned(),
+            || "a strict creation is rejected after something was written".to_owned(),
             HELP,
         ),
         Err(error) => failed(format!("a strict creation with notify: none fails: {}", told(&error)), HELP),
-        Ok(_) => failed("a strict creation with notify: none is carried out, and else a warning tells", HELP),
+        Ok(_) => failed(
+            "a strict creation with notify: none is accepted, and one that is not strict gets a warning",
+            HELP,
+        ),
     }
 }
 

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use crate::bench::{Bench, Outcome, ensure};
-use crate::cases::calendar::events::{EVENTS, Instance, ZONE, series};
+use crate::cases::calendar::events::{EVENTS, Instance, ZONE, read_series, series};
 
-const FORMS_HELP: &str = "a day is no time (startDate and endDate go both ways as they are, endDate is the day after the last), and a time keeps its zone beside its instant; of what the provider cannot keep a warning field_not_supported tells";
+const FORMS_HELP: &str = "a day is not a time (startDate and endDate are written and read unchanged, endDate is the day after the last), and a time keeps its zone beside its instant; for what the provider cannot keep answer with a warning field_not_supported";
 
 /// The forms of times: what a finding calls them, and their fields.
 fn forms(home: &str) -> [(&'static str, Value); 5] {
@@ -104,7 +104,7 @@ pub async fn over_clock_change(bench: &mut Bench) -> Outcome {
     )?;
     let title = EVENTS.renamed(&EVENTS.label("K7-changed"));
     AFTER_STEP.change(bench, &calendar, &source, &title, &EVENTS.key("K7-changed")).await?;
-    let source = bench.read_item(&EVENTS, &calendar, &source.external_id).await?;
+    let source = read_series(bench, &calendar, &source.external_id, &AFTER_STEP).await?;
     let (_, changed) = AFTER_STEP.exception(&source)?;
     ensure(
         changed["start"] == AFTER_STEP.start && changed["originalStart"] == AFTER_STEP.start,

@@ -17,6 +17,7 @@ pub static CONTACTS: ItemKind = ItemKind {
     update_op: "contacts.update",
     delete_op: "contacts.delete",
     name: "displayName",
+    other: "notes",
     body: contact,
     write,
     delete,

@@ -29,7 +29,7 @@ pub async fn members(bench: &mut Bench) -> Outcome {
     let seen = body::<Value>(&read).unwrap_or_default()["name"].clone();
     ensure(
         kind.as_deref() == Some("contact_group") && seen == name.as_str(),
-        || format!("a group is read as {kind:?}, with the name {seen}"),
+        || format!("a group has the kind {}, and the name {seen}", json!(kind)),
         "Item.kind of a group is contact_group, its body a ContactGroup",
     )?;
     ensure_member(bench, &book, &group, &member).await?;
@@ -70,7 +70,7 @@ async fn ensure_member(bench: &mut Bench, book: &Collection, group: &Source, con
         members.contains(&contact) || groups.contains(&group),
         || {
             format!(
-                "the contact \"{contact}\" is no member of the group \"{group}\": that names {members:?}, the contact {groups:?}"
+                "the contact \"{contact}\" is not a member of the group \"{group}\": contactIds are {members:?}, groupIds of the contact are {groups:?}"
             )
         },
         UIDS,

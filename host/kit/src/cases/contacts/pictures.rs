@@ -29,7 +29,7 @@ pub async fn stored(bench: &mut Bench) -> Outcome {
     let (source, warned) = bench.create_item(&CONTACTS, &book, fields, &CONTACTS.key("B2")).await?;
     ensure(
         !warned.iter().any(|field| field == "photo"),
-        || "a picture is not supported, a warning says".to_owned(),
+        || "a warning says that pictures are not supported".to_owned(),
         "photos is false among the features where pictures cannot be stored",
     )?;
     let source = bench.read_item(&CONTACTS, &book, &source.external_id).await?;
@@ -40,11 +40,8 @@ pub async fn stored(bench: &mut Bench) -> Outcome {
         is_elsewhere || before["etag"].is_string() && url.is_none(),
         // The picture itself is no text for a finding.
         || {
-            format!(
-                "photo has the url {:?}… and the etag {}",
-                url.and_then(|url| url.get(..20)),
-                before["etag"]
-            )
+            let begin: String = url.unwrap_or("null").chars().take(20).collect();
+            format!("photo.url begins with {begin}, and photo.etag is {}", before["etag"])
         },
         URL,
     )?;
@@ -57,7 +54,7 @@ pub async fn stored(bench: &mut Bench) -> Outcome {
     let after = bench.read_body(&CONTACTS, &book, &source.external_id).await?["photo"].clone();
     ensure(
         after["etag"] == before["etag"],
-        || format!("a change of the name has made another picture: {} and {}", before["etag"], after["etag"]),
+        || format!("a change of the name changed photo.etag from {} to {}", before["etag"], after["etag"]),
         "photo.etag changes with the picture, and with nothing else",
     )?;
     no_picture(bench, &book).await
@@ -65,13 +62,13 @@ pub async fn stored(bench: &mut Bench) -> Outcome {
 
 fn ensure_picture(picture: &Picture) -> Outcome {
     let Ok(bytes) = STANDARD.decode(&picture.content_base64) else {
-        return failed("contentBase64 of contacts.photo is no base64", BYTES);
+        return failed("contentBase64 of contacts.photo is not base64", BYTES);
     };
     ensure(
         picture.content_type.starts_with("image/") && BEGINNINGS.iter().any(|begin| bytes.starts_with(begin)),
         || {
             format!(
-                "contacts.photo has {} bytes of {}, which are no picture",
+                "contacts.photo returns {} bytes of {}, which are not a picture",
                 bytes.len(),
                 picture.content_type
             )
@@ -89,7 +86,10 @@ async fn no_picture(bench: &mut Bench, book: &Collection) -> Outcome {
             format!("contacts.photo of a contact without a picture fails: {}", told(&error)),
             "no picture is failure not-found",
         ),
-        Ok(_) => failed("a contact without a picture has one", "no picture is failure not-found"),
+        Ok(_) => failed(
+            "contacts.photo of a contact without a picture returns one",
+            "no picture is failure not-found",
+        ),
     }
 }
 

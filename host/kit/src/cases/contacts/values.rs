@@ -28,7 +28,7 @@ fn labelled() -> Value {
 
 /// `B1`: labels and the order of values come back.
 pub async fn labels(bench: &mut Bench) -> Outcome {
-    const HELP: &str = "the values of a list come back in the order in which they were written, each with its type, its label, and whether it is the primary one; of what the provider cannot keep a warning field_not_supported tells";
+    const HELP: &str = "the values of a list come back in the order in which they were written, each with its type, its label, and whether it is the primary one; for what the provider cannot keep answer with a warning field_not_supported";
     let book = bench.collection(&CONTACTS).await?;
     let asked = labelled();
     let fields = merged(&(CONTACTS.body)(&CONTACTS.label("B1")), &asked);
@@ -87,9 +87,5 @@ pub async fn unnamed(bench: &mut Bench) -> Outcome {
         .filter(|(field, value)| *field != "phones" && after[field.as_str()] != **value)
         .map(|(field, value)| format!("{field} was {value}, and is {}", after[field.as_str()]))
         .collect();
-    ensure(
-        differ.is_empty(),
-        || format!("a change of the phones has changed more: {}", differ.join("; ")),
-        HELP,
-    )
+    ensure(differ.is_empty(), || format!("a change of the phones also changed: {}", differ.join("; ")), HELP)
 }

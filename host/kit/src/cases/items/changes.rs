@@ -1,16 +1,16 @@
-//! What has changed since a cursor.
+//! Changes since a cursor.
 
 use model::wire::Source;
 
-use crate::bench::{Bench, Outcome, at, ensure};
+use crate::bench::{Bench, Outcome, Verdict, at, ensure, report_text};
+use crate::caller::Page;
 use crate::surface_bench::{Collection, ItemKind, supported};
 
-const STATE: &str =
-    "changes tells each item once, as it is now: the last state of everything that changed after the cursor";
-const QUIET: &str = "where nothing has changed, a page without sources and with a cursor from which to go on";
-const GONE: &str = "what is gone is told as a source with deleted: true; a provider that does not tell it needs a whole enumeration";
+const STATE: &str = "changes reports each item once, as it is now: the last state of everything that changed after the cursor";
+const QUIET: &str = "where nothing has changed, answer with no sources and a cursor to go on from";
+const GONE: &str = "a deleted item is a source with deleted: true, once; where the provider does not list deletions, report everything that there is, with enumeration: true on every page";
 
-/// What changed since a cursor, in the order in which it is told.
+/// The changes since a cursor, in the order in which they are reported.
 async fn since(
     bench: &mut Bench,
     kind: &ItemKind,
@@ -21,8 +21,8 @@ async fn since(
     Ok(pages.into_iter().flat_map(|page| page.sources.sources).collect())
 }
 
-/// Where the changes begin that are made from now on.
-async fn now(bench: &mut Bench, kind: &ItemKind, collection: &Collection) -> Outcome<Option<String>> {
+/// The cursor from which changes are read that are made from now on.
+pub async fn now(bench: &mut Bench, kind: &ItemKind, collection: &Collection) -> Outcome<Option<String>> {
     let pages = bench.items(kind, collection, 0, None).await?;
     let cursor = pages.last().and_then(|page| page.cursor.clone());
     ensure(
@@ -35,7 +35,20 @@ async fn now(bench: &mut Bench, kind: &ItemKind, collection: &Collection) -> Out
     Ok(cursor)
 }
 
-/// How often an id is told, and the last time as what.
+/// Whether all pages of a walk are an enumeration: of a provider without changes everything is read each time.
+pub fn is_enumeration(pages: &[Page]) -> bool {
+    pages.iter().all(|page| page.sources.enumeration)
+}
+
+/// Ends the case where a walk from a cursor is an enumeration.
+pub fn ensure_differences(pages: &[Page]) -> Outcome {
+    match is_enumeration(pages) {
+        true => Err(Verdict::NotApplicable("the connector reports everything each time".to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// How often an id is reported, and its last source.
 fn of_id<'a>(sources: &'a [Source], id: &str) -> (usize, Option<&'a Source>) {
     let mut found = sources.iter().filter(|source| source.external_id == id);
     let times = found.clone().count();
@@ -47,7 +60,7 @@ fn name(kind: &ItemKind, source: Option<&Source>) -> Option<String> {
     source.filter(|source| !source.deleted).and_then(|source| kind.name_of(source))
 }
 
-/// `C1`: what was created is told once from the cursor before it.
+/// `C1`: a new item is reported once from the cursor before it.
 pub async fn created(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
     let cursor = now(bench, kind, &collection).await?;
@@ -59,9 +72,10 @@ pub async fn created(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         times == 1 && seen == Some(kind.label("C1")),
         || {
             format!(
-                "from {} the new {} is told {times} times, as {seen:?}; {} sources are told",
+                "from {} the new {} is {}; there are {} sources",
                 at(cursor.as_deref()),
                 kind.item,
+                report_text(times, seen.as_deref()),
                 sources.len()
             )
         },
@@ -69,7 +83,7 @@ pub async fn created(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     )
 }
 
-/// `C2`: what was changed is told once, as it is now.
+/// `C2`: a changed item is reported once, as it is now.
 pub async fn updated(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
     let source = bench.create_named(kind, &collection, "C2").await?;
@@ -81,26 +95,31 @@ pub async fn updated(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let seen = name(kind, last);
     ensure(
         times == 1 && seen == Some(after),
-        || format!("the changed {} is told {times} times, as {seen:?}", kind.item),
+        || format!("the changed {} is {}", kind.item, report_text(times, seen.as_deref())),
         STATE,
     )
 }
 
-/// `C3`: what was deleted is told as gone.
+/// `C3`: a deleted item is reported once, as deleted.
 pub async fn deleted(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
     let id = bench.create_named(kind, &collection, "C3").await?.external_id;
     let cursor = now(bench, kind, &collection).await?;
     let gone = bench.try_delete_item(kind, &collection, &id, &kind.key("C3-delete")).await;
     supported(gone, kind.delete_op)?;
-    let sources = since(bench, kind, &collection, cursor).await?;
+    let pages = bench.items(kind, &collection, 0, cursor).await?;
+    let is_everything = is_enumeration(&pages);
+    let sources: Vec<Source> = pages.into_iter().flat_map(|page| page.sources.sources).collect();
     let (times, last) = of_id(&sources, &id);
     let is_deleted = last.is_some_and(|source| source.deleted);
     ensure(
-        times == 1 && is_deleted,
-        || {
-            let as_what = if is_deleted { "deleted" } else { "being there" };
-            format!("the deleted {} is told {times} times, as {as_what}", kind.item)
+        times == 1 && is_deleted || times == 0 && is_everything,
+        || match times {
+            0 => format!("the deleted {} is not reported, and the pages say enumeration: false", kind.item),
+            _ => {
+                let as_what = if is_deleted { "deleted" } else { "existing" };
+                format!("the deleted {} is reported {times} times, the last time as {as_what}", kind.item)
+            }
         },
         GONE,
     )
@@ -122,27 +141,36 @@ pub async fn last_state(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let seen = name(kind, last);
     ensure(
         times == 1 && seen == Some(kind.label("C4-kept-after")),
-        || format!("a {} that was made and changed is told {times} times, and ends as {seen:?}", kind.item),
+        || {
+            let seen = report_text(times, seen.as_deref());
+            format!("a {} that was created and changed is {seen}", kind.item)
+        },
         STATE,
     )?;
     let (times, last) = of_id(&sources, &gone.external_id);
     ensure(
         times == 0 || last.is_some_and(|source| source.deleted),
-        || format!("a {} that was made, changed and deleted ends as being there", kind.item),
+        || format!("a {} that was created, changed and deleted ends as existing", kind.item),
         STATE,
     )
 }
 
-/// `C6`: where nothing has changed, nothing is told.
+/// `C6`: where nothing has changed, nothing is reported.
 pub async fn quiet(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
     let mut cursor = now(bench, kind, &collection).await?;
     for _ in 0..2 {
         let pages = bench.items(kind, &collection, 0, cursor.clone()).await?;
+        ensure_differences(&pages)?;
         let count: usize = pages.iter().map(|page| page.sources.sources.len()).sum();
         ensure(
             count == 0,
-            || format!("from {} {count} sources are told, and nothing has changed", at(cursor.as_deref())),
+            || {
+                format!(
+                    "from {} {count} sources are reported, and nothing has changed",
+                    at(cursor.as_deref())
+                )
+            },
             QUIET,
         )?;
         let last = pages.last().and_then(|page| page.cursor.clone());

@@ -15,7 +15,7 @@ pub async fn collections(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     ensure(
         pages.iter().all(|page| page.sources.enumeration),
         || format!("{} answers with enumeration: false", kind.list_op),
-        "the pages of a list of collections are all that there are: enumeration: true, else a deleted one stays for ever",
+        "the pages are all collections: say enumeration: true, else a deleted one is never removed",
     )?;
     let first = ids(&pages);
     let mut seen = HashSet::new();
@@ -27,15 +27,15 @@ pub async fn collections(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         )?;
         ensure(
             seen.insert(id),
-            || format!("the {} \"{id}\" is told twice", kind.collection),
-            "each page begins where the last one ended",
+            || format!("the {} \"{id}\" is reported twice", kind.collection),
+            "each page begins behind the last collection of the page before",
         )?;
     }
     let again = ids(&bench.collections(kind).await?);
     ensure(
         first == again,
-        || format!("{} says {first:?} and then {again:?}", kind.list_op),
-        "nothing has changed in between: the answer is the same",
+        || format!("{} returns {first:?}, then {again:?}", kind.list_op),
+        "nothing has changed in between: return the same collections in the same order",
     )
 }
 

@@ -12,7 +12,10 @@ use crate::surface_bench::ItemKind;
 const LIMIT: u32 = 2;
 const ITEMS: usize = 5;
 
-const LAST: &str = "the last page says more: false, and its cursor is where the next changes begin";
+/// Cursors that no version of a connector makes which puts its version in front of them.
+pub const FOREIGN_CURSORS: [&str; 5] = ["", "v0;page;1", "swkit", "2", "\u{1f512}"];
+
+const LAST: &str = "the last page says more: false, and has the cursor from which the next changes are read";
 
 /// `P1`: the pages together are everything, and nothing twice.
 pub async fn pages(bench: &mut Bench, kind: &ItemKind) -> Outcome {
@@ -23,7 +26,7 @@ pub async fn pages(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         ensure(
             seen.insert(&source.external_id),
             || format!("\"{}\" is on two pages of one walk", source.external_id),
-            "the next page begins behind the last item of this one",
+            "each page begins behind the last item of the page before",
         )?;
     }
     let told = kind.names(&pages);
@@ -39,17 +42,17 @@ pub async fn pages(bench: &mut Bench, kind: &ItemKind) -> Outcome {
                     pages.len()
                 )
             },
-            "a walk without a cursor tells everything; look at where a page begins, and at the last one",
+            "a walk without a cursor reports everything: check where a page begins, and the last page",
         )?;
     }
     ensure(
         pages.iter().all(|page| page.sources.enumeration),
         || "a page of a walk over everything says enumeration: false".to_owned(),
-        "all pages since the call without a cursor are an enumeration: what they do not name is gone",
+        "all pages since the call without a cursor are an enumeration: the host deletes what they do not name",
     )
 }
 
-/// `P2`: a page can be asked for again.
+/// `P2`: a page can be requested again.
 pub async fn again(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.fill(kind, "P2", ITEMS).await?;
     let pages = bench.items(kind, &collection, LIMIT, None).await?;
@@ -62,8 +65,8 @@ pub async fn again(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         let again = must(again, "the same page again")?;
         ensure(
             told(page) == told(&again),
-            || format!("the page from {} is another one the second time", at(before.cursor.as_deref())),
-            "a cursor names its place by itself: the host may ask for a page again after a crash",
+            || format!("the page from {} is different the second time", at(before.cursor.as_deref())),
+            "keep the whole position in the cursor: the host may request a page again after a crash",
         )?;
     }
     Ok(())
@@ -82,9 +85,9 @@ pub async fn any_limit(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         seen.windows(2).all(|pair| pair[0] == pair[1]),
         || {
             let counts: Vec<String> = seen.iter().map(|names| names.len().to_string()).collect();
-            format!("with the limits 1, 0 and 100,000 a walk tells {} {}s", counts.join(", "), kind.item)
+            format!("with the limits 1, 0 and 100,000 a walk has {} {}s", counts.join(", "), kind.item)
         },
-        "limit is a wish: 0 is the connector's own choice, and a provider that allows less gets what it allows",
+        "limit is a hint: choose one yourself for 0, and never request more than the provider allows",
     )
 }
 
@@ -109,7 +112,7 @@ pub async fn end(bench: &mut Bench, kind: &ItemKind) -> Outcome {
 /// `P5`: a cursor that is not of this version starts over.
 pub async fn foreign_cursor(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let collection = bench.collection(kind).await?;
-    for cursor in ["", "v0;page;1", "swkit", "\u{1f512}"] {
+    for cursor in FOREIGN_CURSORS {
         match bench.page_of(kind, &collection, 0, Some(cursor)).await {
             Err(error) if error.code == Code::CursorExpired => {}
             other => {
@@ -119,7 +122,7 @@ pub async fn foreign_cursor(bench: &mut Bench, kind: &ItemKind) -> Outcome {
                 );
                 return failed(
                     format!("a walk from {} gives {seen}", at(Some(cursor))),
-                    "a cursor that cannot be read, here or by the provider, is failure cursor-expired: after an update or a rollback the host then starts over",
+                    "answer a cursor that you or the provider cannot read with failure cursor-expired: after an update or a rollback the host then starts over",
                 );
             }
         }

@@ -7,7 +7,7 @@ use crate::bench::{Bench, Outcome, Verdict, ensure, failed, must, told};
 use crate::line::Fault;
 use crate::surface_bench::{Collection, ItemChange, ItemKind, supported, written};
 
-const ONCE: &str = "make the provider's id of a new item from the idempotency key, or hand the key on: a repeated attempt must find what the first one left";
+const ONCE: &str = "make the provider's id of a new item from the idempotency key, or pass the key on: a repeated attempt must find the item of the first";
 
 /// A creation of this case, as often as it is asked for.
 fn creation(kind: &ItemKind, of: &str) -> ItemChange {
@@ -28,9 +28,9 @@ pub async fn idempotent(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let again = bench.try_write_item(kind, &collection, creation(kind, "W1"), &key).await;
     let again = written(&must(again, "the same creation again")?)?;
     let times = count(bench, kind, &collection, "W1").await?;
-    ensure(times == 1, || format!("one creation, asked for twice, has made {times} {}s", kind.item), ONCE)?;
+    ensure(times == 1, || format!("one creation, sent twice, has made {times} {}s", kind.item), ONCE)?;
     let (one, other) = (first.external_id, again.external_id);
-    ensure(one == other, || format!("the answer names \"{one}\", and the second time \"{other}\""), ONCE)
+    ensure(one == other, || format!("the answer names \"{one}\", then \"{other}\""), ONCE)
 }
 
 /// `W2`: a creation whose answer is lost makes one item.
@@ -46,7 +46,7 @@ pub async fn lost_answer(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         ensure(
             error.is_transient(),
             || format!("a lost answer becomes {}", told(&error)),
-            "nobody knows whether the provider has acted: failure unavailable or timeout, so that the host asks again",
+            "the provider may have acted or not: failure unavailable or timeout, so that the host tries again",
         )?;
     }
     let again = bench.try_write_item(kind, &collection, creation(kind, "W2"), &key).await;
@@ -54,14 +54,15 @@ pub async fn lost_answer(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     let times = count(bench, kind, &collection, "W2").await?;
     ensure(
         times == 1,
-        || format!("a creation whose answer was lost, asked for again, has made {times} {}s", kind.item),
+        || format!("a creation whose answer was lost, sent again, has made {times} {}s", kind.item),
         ONCE,
     )
 }
 
 /// `W3`: a change keeps what it does not name.
 pub async fn keeps_the_rest(bench: &mut Bench, kind: &ItemKind) -> Outcome {
-    const HELP: &str = "write the fields that `changed` names, and no others: what the caller did not touch keeps the provider's bytes";
+    const HELP: &str =
+        "write the fields that `changed` names, and no others: the rest keeps the provider's bytes";
     let collection = bench.collection(kind).await?;
     let source = bench.create_named(kind, &collection, "W3").await?;
     let before = bench.read_body(kind, &collection, &source.external_id).await?;
@@ -89,13 +90,13 @@ pub async fn keeps_the_rest(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         .collect();
     ensure(
         differ.is_empty(),
-        || format!("a change of the {} has changed more: {}", kind.name, differ.join("; ")),
+        || format!("a change of the {} also changed: {}", kind.name, differ.join("; ")),
         HELP,
     )
 }
 
 /// The same with the times of an event, which the model cannot leave out.
-fn with_times(mut fields: Value, event: &Value) -> Value {
+pub fn with_times(mut fields: Value, event: &Value) -> Value {
     for field in ["start", "end", "timeZone", "allDay"] {
         if !event[field].is_null() {
             fields[field] = event[field].clone();
@@ -104,9 +105,9 @@ fn with_times(mut fields: Value, event: &Value) -> Value {
     fields
 }
 
-/// `W4`: a change of an older version is refused.
+/// `W4`: a change of an older version is rejected.
 pub async fn stale_etag(bench: &mut Bench, kind: &ItemKind) -> Outcome {
-    const HELP: &str = "send ifMatch with the change (If-Match), and make failure conflict of the provider's 412: else two people overwrite each other";
+    const HELP: &str = "send ifMatch with the change (If-Match); the provider's 412 is failure conflict. Otherwise two people overwrite each other";
     let collection = bench.collection(kind).await?;
     let source = bench.create_named(kind, &collection, "W4").await?;
     let source = bench.read_item(kind, &collection, &source.external_id).await?;
@@ -123,12 +124,12 @@ pub async fn stale_etag(bench: &mut Bench, kind: &ItemKind) -> Outcome {
     match bench.try_write_item(kind, &collection, change(&late), &kind.key("W4-2")).await {
         Err(error) if error.code == Code::Conflict => {}
         Err(error) => return failed(format!("a change of an older version fails: {}", told(&error)), HELP),
-        Ok(_) => return failed("a change of an older version is taken", HELP),
+        Ok(_) => return failed("a change of an older version is accepted", HELP),
     }
     let now = bench.read_body(kind, &collection, &source.external_id).await?;
     ensure(
         now[kind.name] == first.as_str(),
-        || format!("the refused change has made {}", now[kind.name]),
+        || format!("the rejected change has written {}", now[kind.name]),
         HELP,
     )
 }
@@ -143,8 +144,8 @@ pub async fn deleted_twice(bench: &mut Bench, kind: &ItemKind) -> Outcome {
         Ok(_) => Ok(()),
         Err(error) if error.code == Code::NotFound => Ok(()),
         Err(error) => failed(
-            format!("{} of a {} that is gone fails: {}", kind.delete_op, kind.item, told(&error)),
-            "gone already is as good as deleted: an answer, or failure not-found",
+            format!("{} of a deleted {} fails: {}", kind.delete_op, kind.item, told(&error)),
+            "a deletion of a deleted item succeeds, or is failure not-found",
         ),
     }
 }

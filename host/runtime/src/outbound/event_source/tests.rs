@@ -13,7 +13,9 @@ use super::*;
 use crate::blobs::Blobs;
 use crate::limits::Limits;
 use crate::manifest::Manifest;
-use crate::outbound::{Credentials, CredentialsError, Egress, HttpSettings, Meter, Policy, Rules, Secret};
+use crate::outbound::{
+    Credentials, CredentialsError, Egress, HttpSettings, Meter, PaceRules, Policy, Rules, Secret,
+};
 
 /// More than a host may read of one stream, with all that the sockets on both sides hold.
 const FAR_TOO_MUCH: usize = 64 << 20;
@@ -63,6 +65,7 @@ fn egress(origin: &str, limits: &Limits, tokens: Tokens) -> CallEgress {
     CallEgress {
         shared: Arc::new(Egress::new(HttpSettings::default(), Rules::of_tests(allow), limits).unwrap()),
         policy: Policy::new(Arc::new(manifest.unwrap()), &settings(origin), &[]),
+        pacing: PaceRules::unlimited(Arc::new(|| 0)),
         credentials: Arc::new(tokens),
         tenant: "t".to_owned(),
         connection: "c".to_owned(),

@@ -16,8 +16,8 @@ use crate::limits::Limits;
 use crate::manifest::Manifest;
 use crate::outbound::tcp::{Protocol, Server};
 use crate::outbound::{
-    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, LoginSecret, Meter, News, Policy,
-    Rules, Secret,
+    CallEgress, Credentials, CredentialsError, Egress, HttpSettings, Login, LoginSecret, Meter, News,
+    PaceRules, Policy, Rules, Secret,
 };
 
 const SECRET: &str = "secret-0123456789";
@@ -143,6 +143,7 @@ fn egress(port: u16, tls: &str, is_token: bool, limits: Limits) -> CallEgress {
     CallEgress {
         shared: Arc::new(Egress::new(HttpSettings::default(), Rules::of_tests(allow), &limits).unwrap()),
         policy,
+        pacing: PaceRules::unlimited(Arc::new(|| 0)),
         credentials: Arc::new(Account { is_token }),
         tenant: "t".to_owned(),
         connection: "c".to_owned(),

@@ -412,7 +412,7 @@
     // Browsers that keep their place for themselves say UTC: the host's zone stays, and the page says whose it is.
     if (zone !== "none" || !own || /^(UTC|GMT|Etc\/.*)$/.test(own)) return undefined;
     const format = new Intl.DateTimeFormat(navigator.language, { hour: "numeric" }).resolvedOptions();
-    const wantsTwelve = format.hour12 && navigator.language.split("-")[0] === html.lang && !url.searchParams.has("hc");
+    const wantsTwelve = format.hour12 && navigator.language.split("-")[0] === html.lang.split("-")[0] && !url.searchParams.has("hc");
     if (own === shownZone && !wantsTwelve) return undefined;
     url.searchParams.set("tz", own);
     if (wantsTwelve) url.searchParams.set("hc", "12");

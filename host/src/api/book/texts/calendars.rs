@@ -14,7 +14,7 @@ pub struct Calendars {
 /// The texts of a language.
 pub fn calendars(language: Language) -> Calendars {
     let [add, file] = match language {
-        Language::English => ["Add to your calendar", "Calendar file (.ics)"],
+        Language::English | Language::AmericanEnglish => ["Add to your calendar", "Calendar file (.ics)"],
         Language::German => ["In den eigenen Kalender", "Kalenderdatei (.ics)"],
         Language::Spanish => ["Añadir a su calendario", "Archivo de calendario (.ics)"],
         Language::French => ["Ajouter à votre agenda", "Fichier d’agenda (.ics)"],

@@ -10,7 +10,7 @@ pub struct Controls {
     pub skip_to_times: &'static str,
     /// Stands for the picture of a host whose name is not told.
     pub picture_of_host: &'static str,
-    /// Links to the same page with another clock.
+    /// The two clocks of the page: its own, and a link to the other one.
     pub twelve_hours: &'static str,
     pub twenty_four_hours: &'static str,
     /// Stands before a number.
@@ -23,31 +23,19 @@ pub struct Controls {
 /// The texts of a language.
 pub fn controls(language: Language) -> Controls {
     let [twelve_hours, twenty_four_hours, zones_found, no_zone_found] = match language {
-        Language::English => ["12-hour clock", "24-hour clock", "Time zones found", "No time zone found"],
-        Language::German => {
-            ["12-Stunden-Anzeige", "24-Stunden-Anzeige", "Gefundene Zeitzonen", "Keine Zeitzone gefunden"]
+        Language::English | Language::AmericanEnglish => {
+            ["12h", "24h", "Time zones found", "No time zone found"]
         }
-        Language::Spanish => [
-            "Formato de 12 horas",
-            "Formato de 24 horas",
-            "Zonas horarias encontradas",
-            "No se ha encontrado ninguna zona horaria",
-        ],
-        Language::French => [
-            "Format 12 heures",
-            "Format 24 heures",
-            "Fuseaux horaires trouvés",
-            "Aucun fuseau horaire trouvé",
-        ],
-        Language::Japanese => {
-            ["12時間表示", "24時間表示", "見つかったタイムゾーン", "タイムゾーンが見つかりません"]
+        Language::German => ["12h", "24h", "Gefundene Zeitzonen", "Keine Zeitzone gefunden"],
+        Language::Spanish => {
+            ["12h", "24h", "Zonas horarias encontradas", "No se ha encontrado ninguna zona horaria"]
         }
-        Language::Arabic => {
-            ["نظام 12 ساعة", "نظام 24 ساعة", "المناطق الزمنية المطابقة", "لا توجد منطقة زمنية مطابقة"]
-        }
+        Language::French => ["12h", "24h", "Fuseaux horaires trouvés", "Aucun fuseau horaire trouvé"],
+        Language::Japanese => ["12時間", "24時間", "見つかったタイムゾーン", "タイムゾーンが見つかりません"],
+        Language::Arabic => ["12 ساعة", "24 ساعة", "المناطق الزمنية المطابقة", "لا توجد منطقة زمنية مطابقة"],
     };
     let parts_of_day = match language {
-        Language::English => ["Morning", "Afternoon", "Evening"],
+        Language::English | Language::AmericanEnglish => ["Morning", "Afternoon", "Evening"],
         Language::German => ["Vormittag", "Nachmittag", "Abend"],
         Language::Spanish => ["Mañana", "Tarde", "Última hora de la tarde y noche"],
         Language::French => ["Matin", "Après-midi", "Fin d’après-midi et soir"],
@@ -55,7 +43,7 @@ pub fn controls(language: Language) -> Controls {
         Language::Arabic => ["صباحًا", "بعد الظهر", "مساءً"],
     };
     let skip_to_times = match language {
-        Language::English => "Skip to the times",
+        Language::English | Language::AmericanEnglish => "Skip to the times",
         Language::German => "Direkt zu den Zeiten",
         Language::Spanish => "Ir directamente a las horas",
         Language::French => "Aller directement aux horaires",
@@ -63,7 +51,7 @@ pub fn controls(language: Language) -> Controls {
         Language::Arabic => "الانتقال مباشرة إلى الأوقات",
     };
     let picture_of_host = match language {
-        Language::English => "Picture of the host",
+        Language::English | Language::AmericanEnglish => "Picture of the host",
         Language::German => "Bild des Gastgebers",
         Language::Spanish => "Imagen del anfitrión",
         Language::French => "Photo de l’hôte",

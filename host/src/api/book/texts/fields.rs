@@ -23,6 +23,7 @@ pub struct Texts {
     pub next_month: &'static str,
     /// Stands before a number of times.
     pub free_times: &'static str,
+    /// `{month}` is its name without the year.
     pub none_in_month: &'static str,
     /// Stands before the month that is next to have times.
     pub next_free: &'static str,
@@ -46,6 +47,9 @@ pub struct Texts {
     pub leave_empty: &'static str,
     pub book: &'static str,
     pub other_times: &'static str,
+    /// Heads the list of mistakes in a form.
+    pub check_fields: &'static str,
+    /// Heads other reasons why a form was not taken.
     pub not_booked: &'static str,
     pub taken: &'static str,
     pub limit_reached: &'static str,
@@ -59,11 +63,20 @@ pub struct Texts {
     pub bad_email: &'static str,
     pub bad_phone: &'static str,
     pub bad_value: &'static str,
+    pub enter_name: &'static str,
     pub needed: &'static str,
     pub failed: &'static str,
     pub confirmed: [&'static str; 2],
+    /// Follows the text of `confirmed` where the invitee gets mail.
+    pub link_in_email: &'static str,
+    /// `{host}` is the host's name, or `the_host`.
     pub pending: [&'static str; 2],
+    /// The text of `pending` where the invitee gets no mail.
+    pub pending_unmailed: &'static str,
+    pub the_host: &'static str,
     pub cancelled: [&'static str; 2],
+    pub rejected: [&'static str; 2],
+    pub expired: [&'static str; 2],
     /// What a link, a heading and a button say.
     pub cancel_booking: &'static str,
     pub cancel_question: &'static str,
@@ -86,4 +99,17 @@ pub struct Texts {
     pub foreign: [&'static str; 2],
     pub too_large: [&'static str; 2],
     pub broken: [&'static str; 2],
+}
+
+impl Texts {
+    /// Title and text of a booking with this status.
+    pub fn of_state(&self, status: &str) -> [&'static str; 2] {
+        match status {
+            "confirmed" | "completed" => self.confirmed,
+            "pending" => self.pending,
+            "rejected" => self.rejected,
+            "expired" => self.expired,
+            _ => self.cancelled,
+        }
+    }
 }

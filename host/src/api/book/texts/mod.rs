@@ -3,6 +3,7 @@
 mod arabic;
 pub mod calendars;
 pub mod controls;
+pub mod decision;
 mod english;
 pub mod fields;
 mod french;
@@ -22,7 +23,7 @@ use crate::locale::Language;
 /// The texts of a language.
 pub fn texts(language: Language) -> &'static Texts {
     match language {
-        Language::English => &ENGLISH,
+        Language::English | Language::AmericanEnglish => &ENGLISH,
         Language::German => &GERMAN,
         Language::Spanish => &SPANISH,
         Language::French => &FRENCH,

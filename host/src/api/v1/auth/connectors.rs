@@ -18,9 +18,10 @@ use crate::api::request::request_id::RequestId;
 use crate::api::response::error::{self, ApiError};
 use crate::api::response::reply;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 
 const CONNECTIONS_WRITE: &str = "connections.write";
 
@@ -52,18 +53,15 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn authorize(
-    State(app): State<App>,
-    asker: RequestContext,
+    cx: WriteContext,
     caller: Caller,
-    attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(provider): Path<String>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewAuthorization>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(authorization::start(&app, &asker, caller.key.budget_id(), &provider, new, &warnings, &attempt)
-        .await?)
+    Ok(authorization::start(&cx, caller.key.budget_id(), &provider, new, &warnings).await?)
 }
 
 async fn callback(

@@ -19,9 +19,11 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::resources::events::listing::EventQuery;
+use crate::resources::events::open::EventPath;
 use crate::resources::events::read;
 use crate::resources::events::respond::{self, InvitationResponse};
 use crate::resources::events::write::{self, EventWriteOptions};
@@ -133,7 +135,7 @@ async fn get(
 ) -> Result<StoredResponse, ApiError> {
     read::freshen(&app, &asker, &calendar_id).await?;
     let raw = params.with_provider_data();
-    let print = read::get(&app, &asker, (&calendar_id, &event_id), raw);
+    let print = read::get(&app, &asker, &calendar_id, &event_id, raw);
     let name = (!raw).then(|| ["events.get", &calendar_id, &event_id].join("/"));
     Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
 }
@@ -167,49 +169,43 @@ fn option<T: DeserializeOwned>(
 }
 
 async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(calendar_id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(write::create(&app, &asker, &calendar_id, body, manner, &attempt).await?)
+    Ok(write::create(&cx, &calendar_id, body, manner).await?)
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(write::update(&app, &asker, (&calendar_id, &event_id), body, manner, &attempt).await?)
+    let path = EventPath { calendar_id: &calendar_id, event_id: &event_id };
+    Ok(write::update(&cx, path, body, manner).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(write::delete(&app, &asker, (&calendar_id, &event_id), manner, &attempt).await?)
+    let path = EventPath { calendar_id: &calendar_id, event_id: &event_id };
+    Ok(write::delete(&cx, path, manner).await?)
 }
 
 /// What the three answers to an invitation share.
 struct InvitationContext {
-    app: App,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     path: (String, String),
@@ -229,59 +225,48 @@ async fn respond(mut invited: InvitationContext, status: ResponseStatus) -> Resu
         expected,
         warnings,
     };
-    let path = (invited.path.0.as_str(), invited.path.1.as_str());
-    Ok(respond::respond(&invited.app, &invited.asker, path, response, &invited.attempt).await?)
+    let path = EventPath { calendar_id: &invited.path.0, event_id: &invited.path.1 };
+    Ok(respond::respond(&invited.cx, path, response).await?)
 }
 
 async fn accept(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    respond(InvitationContext { app, asker, attempt, headers, params, path, body }, ResponseStatus::Accepted)
-        .await
+    respond(InvitationContext { cx, headers, params, path, body }, ResponseStatus::Accepted).await
 }
 
 async fn tentative(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    respond(InvitationContext { app, asker, attempt, headers, params, path, body }, ResponseStatus::Tentative)
-        .await
+    respond(InvitationContext { cx, headers, params, path, body }, ResponseStatus::Tentative).await
 }
 
 async fn decline(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    respond(InvitationContext { app, asker, attempt, headers, params, path, body }, ResponseStatus::Declined)
-        .await
+    respond(InvitationContext { cx, headers, params, path, body }, ResponseStatus::Declined).await
 }
 
 async fn conference(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewConference>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let asked = (new.provider, warnings);
-    Ok(respond::conference(&app, &asker, (&calendar_id, &event_id), asked, &attempt).await?)
+    let path = EventPath { calendar_id: &calendar_id, event_id: &event_id };
+    Ok(respond::conference(&cx, path, new.provider, warnings).await?)
 }

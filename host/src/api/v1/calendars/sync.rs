@@ -56,11 +56,11 @@ async fn renew(
     _attempt: IdempotentAttempt,
     Path(calendar_id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
-    let of = (ResourceKind::Calendar, calendar_id.as_str());
-    let (connection, calendar) = collections::open(&app, &asker, of, "calendar.read").await?;
+    let (connection, calendar) =
+        collections::open(&app, &asker, ResourceKind::Calendar, &calendar_id, "calendar.read").await?;
     let scope = crate::sync::scope::scope(&calendar)?;
     let state = sync::state(&app, &connection, &scope).await?;
-    if state.followed && watch_reach::can_watch(&app, &connection.provider) {
+    if state.followed && watch_reach::can_watch(&app, &connection.provider, scope.surface()) {
         wanted_watches::renew_now(&app, &connection, &scope).await?;
     }
     let otherwise = lifecycle::watch(&app, &connection, None);

@@ -49,7 +49,7 @@ async fn query(
     let after: Option<SuggestionPosition> = binding.place(&app.keyring, query.cursor.as_deref())?;
     let after = after.map(|p| Position::at(p.score, p.id));
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let (found, next) = duplicates::page(&app, &asker, &query, (after, limit)).await?;
+    let (found, next) = duplicates::page(&app, &asker, &query, after, limit).await?;
     let next = next.map(|p| binding.cursor(&app.keyring, &SuggestionPosition { score: p.score.0, id: p.id }));
     Ok(StoredResponse::ok(pagination::page(&found, next.as_deref())).warned(&warnings))
 }

@@ -86,8 +86,8 @@ async fn list(
     let binding = Binding::new(&asker.tenant, "contacts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     find::freshen(&app, &asker, &query).await?;
-    let print = find::list(&app, &asker, CONTACT, &query, (after, limit));
-    listed(&app, &asker, (&binding, params.get("cursor"), limit, query.with_provider_data), print).await
+    let print = find::list(&app, &asker, CONTACT, &query, after, limit);
+    listed(&app, &asker, &params, &binding, limit, print).await
 }
 
 async fn get_photo(

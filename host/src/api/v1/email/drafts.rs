@@ -21,6 +21,7 @@ use crate::api::shared::mail_lists::query;
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::resources::mail::{compose, drafts, filter};
 use crate::sending::submit::{Submission, submit};
 
@@ -56,14 +57,8 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<EmailMessage>>()
 }
 
-async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
-    headers: HeaderMap,
-    Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
-    Ok(drafts::create(&app, &asker, body, json::is_strict(&headers), &attempt).await?)
+async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
+    Ok(drafts::create(&cx, body, json::is_strict(&headers)).await?)
 }
 
 async fn list_drafts(
@@ -76,7 +71,7 @@ async fn list_drafts(
     let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) =
-        crate::resources::mail::message_list::list(&app, &asker, &query, (after, limit)).await?;
+        crate::resources::mail::message_list::list(&app, &asker, &query, after, limit).await?;
     let texts = texts
         .iter()
         .map(|t| crate::local_copy::mail::render_draft::without_time(t))
@@ -95,9 +90,7 @@ async fn get(
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
@@ -109,19 +102,17 @@ async fn update(
         return Err(invalid(Code::MissingField, "etag", message).into());
     }
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(drafts::update(&app, &asker, &id, body, manner, &attempt).await?)
+    Ok(drafts::update(&cx, &id, body, manner).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
-    Ok(drafts::delete(&app, &asker, &id, expected, &attempt).await?)
+    Ok(drafts::delete(&cx, &id, expected).await?)
 }
 
 async fn send(

@@ -61,9 +61,9 @@ async fn start(
     headers: HeaderMap,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    let start = change_feed::start_body(&headers, body)?;
-    let followed = opened(&app, &asker, start.0.connection_id.as_deref(), "connectionId").await?;
-    Ok(change_feed::start(&app, &followed, start, &attempt).await?)
+    let (start, warnings) = change_feed::start_body(&headers, body)?;
+    let followed = opened(&app, &asker, start.connection_id.as_deref(), "connectionId").await?;
+    Ok(change_feed::start(&app, &followed, &start, &warnings, &attempt).await?)
 }
 
 async fn read_changes(
@@ -71,9 +71,9 @@ async fn read_changes(
     asker: RequestContext,
     params: Params,
 ) -> Result<StoredResponse, ApiError> {
-    let followed = opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
-    let of = (&followed.connection, &followed.scope);
-    Ok(change_feed::changes(&app, &asker, &params, "email.sync.changes", of).await?)
+    let SyncedScope { connection, scope } =
+        opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
+    Ok(change_feed::changes(&app, &asker, &params, "email.sync.changes", &connection, &scope).await?)
 }
 
 async fn reset(
@@ -83,9 +83,9 @@ async fn reset(
     headers: HeaderMap,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    let reset = change_feed::reset_body(&headers, body)?;
-    let followed = opened(&app, &asker, reset.0.connection_id.as_deref(), "connectionId").await?;
-    Ok(change_feed::reset(&app, &followed, reset, &attempt).await?)
+    let (reset, warnings) = change_feed::reset_body(&headers, body)?;
+    let followed = opened(&app, &asker, reset.connection_id.as_deref(), "connectionId").await?;
+    Ok(change_feed::reset(&app, &followed, &reset, &warnings, &attempt).await?)
 }
 
 async fn status(

@@ -48,7 +48,7 @@ async fn list(
     let query = query(&params)?;
     let binding = Binding::new(&asker.tenant, "email.threads.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) = thread_views::list(&app, &asker, &query, (after, limit)).await?;
+    let (texts, place) = thread_views::list(&app, &asker, &query, after, limit).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
     Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), &asker))
 }

@@ -37,8 +37,8 @@ async fn ask(
     let filters = SlotQuery { limit: None, cursor: None, ..query.clone() };
     let binding = Binding::new(&asker.tenant, "scheduling.availability", &filters);
     let from_ms: Option<i64> = binding.place(&app.keyring, query.cursor.as_deref())?;
-    let viewer = (&asker, caller.has_scope("scheduling.read"));
-    let (mut answer, next_ms) = slots::answer(&app, viewer, &query, from_ms).await?;
+    let sees_hosts = caller.has_scope("scheduling.read");
+    let (mut answer, next_ms) = slots::answer(&app, &asker, sees_hosts, &query, from_ms).await?;
     answer.next_cursor = next_ms.map(|ms| binding.cursor(&app.keyring, &ms));
     // Not by way of a `Value`: a pool's answer names thousands of hosts.
     let body = serde_json::to_vec(&answer).map_err(anyhow::Error::from)?;

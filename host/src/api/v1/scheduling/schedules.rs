@@ -13,9 +13,10 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::bookings::schedules;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -62,15 +63,9 @@ async fn list(
     Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
 }
 
-async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
-    headers: HeaderMap,
-    Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
     let strict = json::is_strict(&headers);
-    Ok(schedules::create(&app, &asker, body, strict, &attempt).await?)
+    Ok(schedules::create(&cx, body, strict).await?)
 }
 
 async fn get(
@@ -83,25 +78,21 @@ async fn get(
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(schedules::update(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+    Ok(schedules::update(&cx, &id, body, expected, strict).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, None)?;
-    Ok(schedules::delete(&app, &asker, &id, expected, &attempt).await?)
+    Ok(schedules::delete(&cx, &id, expected).await?)
 }

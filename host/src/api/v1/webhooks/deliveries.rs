@@ -38,7 +38,7 @@ async fn list(
     let filters = (&id, params.get("status"), &filter.event_id);
     let binding = Binding::new(caller.tenant(), "webhooks.deliveries.list", &filters);
     let after: Option<DeliveryListPosition> = binding.place(&app.keyring, params.get("cursor"))?;
-    let found = deliveries::list(&app, &caller.key, &id, &filter, (after, limit)).await?;
+    let found = deliveries::list(&app, &caller.key, &id, &filter, after, limit).await?;
     let mut items = Vec::with_capacity(found.deliveries.len());
     for delivery in &found.deliveries {
         items.push(deliveries::json(&id, delivery)?);

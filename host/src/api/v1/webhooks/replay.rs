@@ -34,5 +34,5 @@ async fn start(
 ) -> Result<StoredResponse, ApiError> {
     let (asked, unknown) = json::typed::<NewWebhookReplay>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(replay::start(&app, &caller.key, &id, (asked, warnings), &attempt).await?)
+    Ok(replay::start(&app, &caller.key, &id, asked, warnings, &attempt).await?)
 }

@@ -34,7 +34,7 @@ async fn list(
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(caller.tenant(), "webhooks.replays.list", &id);
     let before: Option<String> = binding.place(&app.keyring, params.get("cursor"))?;
-    let mut found = replay::list(&app, &caller.key, &id, (before.as_deref(), limit + 1)).await?;
+    let mut found = replay::list(&app, &caller.key, &id, before.as_deref(), limit + 1).await?;
     let most = usize::try_from(limit).unwrap_or(usize::MAX);
     let has_more = found.len() > most;
     found.truncate(most);

@@ -7,7 +7,7 @@ use crate::bookings::notify::kind::MailKind;
 pub struct MailTexts {
     /// What happened, in a few words: stands before the title and a colon in subjects.
     pub subjects: Changes,
-    /// The same as a sentence, to the invitee and to guests.
+    /// The same as a sentence, to the invitee and to guests. `{host}` is the host's name, or `the_host`.
     pub sentences: Changes,
     /// To guests, who hear of a booking for the first time.
     pub invited: &'static str,
@@ -27,8 +27,12 @@ pub struct MailTexts {
     pub in_person: &'static str,
     pub by_phone: &'static str,
     pub online: &'static str,
+    /// Stands for the name of a host whom the event type does not name.
+    pub the_host: &'static str,
     /// A link to the booking's page.
     pub change: &'static str,
+    /// The same while the booking waits for its host.
+    pub cancel: &'static str,
     /// A link to the page on which another time can be booked.
     pub book_again: &'static str,
 }

@@ -20,7 +20,7 @@ use crate::locale::Language;
 /// The texts of a language.
 pub fn texts(language: Language) -> &'static MailTexts {
     match language {
-        Language::English => &ENGLISH,
+        Language::English | Language::AmericanEnglish => &ENGLISH,
         Language::German => &GERMAN,
         Language::Spanish => &SPANISH,
         Language::French => &FRENCH,
@@ -29,17 +29,27 @@ pub fn texts(language: Language) -> &'static MailTexts {
     }
 }
 
-/// What hosts read of a change, as a sentence.
+/// Links by which a host decides.
+pub const CONFIRM: &str = "Confirm";
+pub const DECLINE: &str = "Decline";
+
+/// Stands before the invitee's own words, as on the page for hosts.
+pub const UNVERIFIED: &str = "The person who booked wrote this, and it is not verified. Don't open web addresses that you don't expect.";
+/// Stands behind the links by which a host decides: who quotes them in an answer gives them away.
+pub const UNANSWERED: &str =
+    "Replies to this message don't reach the person who booked. Write to their email address instead.";
+
+/// Sentences to hosts about a change. `{invitee}` is the invitee's name, or the email address.
 // Contract silent: the language of hosts, who name none. English.
 pub static TO_HOSTS: Changes = Changes {
-    pending: "Somebody asks for this appointment. Please confirm or decline it.",
-    confirmed: "This appointment is booked.",
-    rescheduled: "This appointment was moved to another time.",
-    rescheduled_pending: "The invitee moved this appointment to another time. Please confirm or decline it.",
-    conference: "Here is the link to this appointment.",
-    all_day: "This appointment is now an all-day event in the organizer's calendar. The booking keeps its time. To reschedule it, give the event a time again; to cancel it, delete the event.",
-    cancelled: "This appointment was cancelled and does not take place.",
-    rejected: "This appointment was declined and does not take place.",
-    expired: "Nobody confirmed this appointment in time. It does not take place.",
-    reminder: "This appointment begins soon.",
+    pending: "{invitee} would like to book this time.",
+    confirmed: "{invitee} booked this time.",
+    rescheduled: "This booking was rescheduled.",
+    rescheduled_pending: "This booking was rescheduled. The new time still needs your confirmation.",
+    conference: "Here is the link to join.",
+    all_day: "This booking is now an all-day event in the organizer's calendar. The booking keeps its time. To reschedule it, give the event a time again; to cancel it, delete the event.",
+    cancelled: "This booking was cancelled.",
+    rejected: "This booking was declined.",
+    expired: "This booking expired because no one confirmed it in time.",
+    reminder: "This booking starts soon.",
 };

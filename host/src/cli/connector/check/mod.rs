@@ -1,11 +1,10 @@
 //! `switchboard connector check`: what a host finds when it installs the connector. No operation of the connector is called.
 
 mod facts;
-mod refused;
+pub mod refused;
 mod warnings;
-mod words;
+pub mod words;
 
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -19,6 +18,7 @@ use serde::Serialize;
 
 use crate::cli::connector::build::{built, shown};
 use crate::cli::connector::check::facts::ConnectorFacts;
+use crate::cli::connector::check::refused::ManifestFile;
 use crate::cli::connector::check::warnings::Warning;
 use crate::cli::connector::project::{InProject, step};
 use crate::cli::output::answer;
@@ -57,9 +57,10 @@ pub struct Check {
     json: bool,
 }
 
-/// A connector to check.
+/// A connector to check: its files as they were read, once.
 struct CheckTarget {
-    manifest: PathBuf,
+    manifest: ManifestFile,
+    wasm: Vec<u8>,
     component: PathBuf,
     /// None: the folder of --folder.
     project: Option<Project>,
@@ -82,9 +83,7 @@ impl Check {
         };
         let loaded = load(&target).await?;
         let component = shown_path(&target.component);
-        let wasm = std::fs::read(&target.component)
-            .with_context(|| format!("cannot read {}", component.display()))?;
-        let facts = ConnectorFacts::new(&loaded, component, &wasm, &Limits::default());
+        let facts = ConnectorFacts::new(&loaded, component, &target.wasm, &Limits::default());
         let warnings = warnings::find(&facts, target.project.as_ref());
         if self.json {
             let checked = CheckReport { facts: &facts, warnings: &warnings };
@@ -99,33 +98,36 @@ impl Check {
     /// The connector of the project: its own manifest, which may be newer than the copy of the last build, and the built component.
     fn of_project(&self) -> Result<CheckTarget> {
         let project = self.project.open()?;
-        refused::read_manifest(&project.folder)?;
+        let manifest = refused::read_manifest(&project.folder)?;
         if self.build {
             let built = built(&project, Profile::Release)?;
             step(&format!("build: {}", shown(&built)));
         }
         let component =
             project.folder.join("build").join(&project.name).join(format!("{}.wasm", project.name));
-        if !component.is_file() {
-            let missing = format!("there is no {}", shown_path(&component).display());
-            let help = "build it first: switchboard connector build, or give --build";
-            return Err(Fault::new(missing, help).into());
-        }
-        Ok(CheckTarget { manifest: project.folder.join("connector.toml"), component, project: Some(project) })
+        let wasm =
+            read_component(&component, "build it first: switchboard connector build, or give --build")?;
+        Ok(CheckTarget { manifest, wasm, component, project: Some(project) })
     }
 }
 
 /// The connector in a folder that `install` would take.
 fn of_folder(folder: &Path) -> Result<CheckTarget> {
     let manifest = refused::read_manifest(folder)?;
-    let component = folder.join(format!("{}.wasm", manifest.name));
-    if !component.is_file() {
-        let missing = format!("there is no {}", shown_path(&component).display());
-        let help =
-            "put the component beside connector.toml, under the name that connector.toml has: NAME.wasm";
-        return Err(Fault::new(missing, help).into());
+    let component = folder.join(format!("{}.wasm", manifest.manifest.name));
+    let help = "put the component beside connector.toml, under the name that connector.toml has: NAME.wasm";
+    let wasm = read_component(&component, help)?;
+    Ok(CheckTarget { manifest, wasm, component, project: None })
+}
+
+/// The bytes of a component that a host would read. `if_missing` is the remedy where there is no such file.
+fn read_component(path: &Path, if_missing: &str) -> Result<Vec<u8>, Fault> {
+    let shown = shown_path(path);
+    if !path.exists() {
+        return Err(Fault::new(format!("there is no {}", shown.display()), if_missing));
     }
-    Ok(CheckTarget { manifest: folder.join("connector.toml"), component, project: None })
+    let read = runtime::read_regular(path, Limits::default().component_bytes as u64);
+    read.map_err(|error| refused::of_component(shown, &error.into()))
 }
 
 /// Loads the connector with the production runtime, which refuses what it would refuse at install. Compiled code of a project stays in the
@@ -163,14 +165,16 @@ async fn load(target: &CheckTarget) -> Result<Arc<Loaded>> {
     Ok(loaded.map_err(|error| refused::of_component(shown_path(&target.component), &error))?)
 }
 
-/// Makes a folder with the manifest and the component, as the runtime reads them.
+/// Makes a folder with the manifest and the component, as the runtime reads them: what is loaded is what was read.
 fn placed_together(target: &CheckTarget, scratch: &Path) -> Result<PathBuf> {
     let folder = scratch.join("connector");
     std::fs::create_dir(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    for file in [&target.manifest, &target.component] {
-        let whole = file.canonicalize().with_context(|| format!("cannot read {}", file.display()))?;
-        let name = file.file_name().context("a file has a name")?;
-        symlink(whole, folder.join(name)).with_context(|| format!("cannot write to {}", folder.display()))?;
+    let name = format!("{}.wasm", target.manifest.manifest.name);
+    let files =
+        [("connector.toml", target.manifest.text.as_bytes()), (name.as_str(), target.wasm.as_slice())];
+    for (name, content) in files {
+        let written = std::fs::write(folder.join(name), content);
+        written.with_context(|| format!("cannot write to {}", folder.display()))?;
     }
     Ok(folder)
 }

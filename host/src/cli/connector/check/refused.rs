@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use authoring::Fault;
-use runtime::Manifest;
+use runtime::{Manifest, ManifestSyntaxError};
 
 /// Most letters that a misspelt key differs by from the key that is meant.
 const FARTHEST: usize = 3;
@@ -15,7 +15,9 @@ const SURFACES: &str =
 const ANEW: &str = "build it again: switchboard connector build";
 
 /// Parts of the runtime's messages, and the remedy; the first part that a message has counts.
-const REMEDIES: [(&str, &str); 19] = [
+const REMEDIES: [(&str, &str); 21] = [
+    ("cannot be seen", "write the line again: such a character comes with text that was copied"),
+    ("a regular file", "give the file itself, as the build wrote it: no device, no pipe, no folder"),
     ("no surface is called", "surfaces are email, calendar, contacts, tasks, lifecycle and watch"),
     (
         "connector.toml: surfaces: this host speaks version 1",
@@ -46,30 +48,38 @@ const REMEDIES: [(&str, &str); 19] = [
     ("does not compile", "the file is damaged, or uses WebAssembly that is not standardized: build it again"),
 ];
 
+/// A manifest and the text that it was read from.
+pub struct ManifestFile {
+    pub text: String,
+    pub manifest: Manifest,
+}
+
 /// Reads and checks `connector.toml` in `folder`.
-pub fn read_manifest(folder: &Path) -> Result<Manifest, Fault> {
+pub fn read_manifest(folder: &Path) -> Result<ManifestFile, Fault> {
     let path = folder.join("connector.toml");
     let shown = path.strip_prefix(".").unwrap_or(&path).display().to_string();
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let said = format!("cannot read {shown}: {error}");
-        Fault::new(said, "name the folder that holds connector.toml and the component: --folder build/NAME")
+    let text = runtime::manifest_text(path.strip_prefix(".").unwrap_or(&path)).map_err(|error| {
+        let said = format!("{error:#}");
+        let folder = "name the folder that holds connector.toml and the component: --folder build/NAME";
+        Fault::new(said.clone(), remedy(&said).unwrap_or(folder))
     })?;
-    Manifest::parse(&text).map_err(|error| match error.downcast_ref::<toml::de::Error>() {
-        Some(error) => of_text(&shown, &text, error),
-        None => {
-            let said = format!("{error:#}");
-            let help = remedy(&said).unwrap_or("change the value of the key that the error names");
-            Fault::new(said, help)
-        }
-    })
+    match Manifest::parse(&text) {
+        Ok(manifest) => Ok(ManifestFile { text, manifest }),
+        Err(error) => Err(match error.downcast_ref::<ManifestSyntaxError>() {
+            Some(error) => of_text(&shown, error),
+            None => {
+                let said = format!("{error:#}");
+                let help = remedy(&said).unwrap_or("change the value of the key that the error names");
+                Fault::new(said, help)
+            }
+        }),
+    }
 }
 
 /// A manifest that is no TOML, or has a key or a value that no manifest has.
-fn of_text(path: &str, text: &str, error: &toml::de::Error) -> Fault {
-    let start = error.span().map_or(0, |span| span.start);
-    let line = 1 + text.bytes().take(start).filter(|byte| *byte == b'\n').count();
-    let message = error.message();
-    let said = format!("{path}, line {line}: {}", message.trim().replace('\n', " "));
+fn of_text(path: &str, error: &ManifestSyntaxError) -> Fault {
+    let message = error.message.as_str();
+    let said = format!("{path}, line {}: {message}", error.line);
     if let Some(key) = nearest(message) {
         return Fault::new(said, format!("write {key}, or take the line out"));
     }

@@ -1,6 +1,7 @@
 //! Permissions and needs of a connector in words, as users read them before they install it.
 
-use runtime::{AuthKind, HostRule, Manifest, Surface};
+use runtime::{AuthKind, HostRule, Manifest, Setting, Surface};
+use serde_json::Value;
 
 /// The WIT package of the host.
 const PACKAGE: &str = "switchboard:connector/";
@@ -23,6 +24,7 @@ pub fn import(name: &str) -> &'static str {
         Some("blob") => "attachments and other large content of the call",
         Some("tcp") => "connections to the mail servers of the settings",
         Some("progress") => "a note of how far a write got",
+        Some("time-zones") => "conversions between time zones",
         Some(_) => "types of the other interfaces",
         None => wasi(interface.strip_prefix("wasi:").unwrap_or(interface)),
     }
@@ -47,17 +49,32 @@ fn wasi(interface: &str) -> &'static str {
 /// Where the connector may send requests, and whether the account's credentials go with them.
 pub fn destinations(manifest: &Manifest) -> Vec<String> {
     let mut all: Vec<String> = manifest.hosts.iter().map(host).collect();
-    if !manifest.hosts_from_settings.is_empty() {
-        let names = settings(&manifest.hosts_from_settings);
-        all.push(format!(
-            "the server that the user names in {names}, with the account's credentials; {PRIVATE}"
-        ));
+    let lists = [
+        (&manifest.hosts_from_settings, "the server"),
+        (&manifest.servers_from_settings, "the mail servers"),
+    ];
+    let is_operators = |name: &&String| manifest.settings.iter().any(|s| s.name == **name && s.operator);
+    for (names, what) in lists {
+        for by in ["user", "operator"] {
+            let names = names.iter().filter(|name| is_operators(name) == (by == "operator"));
+            let names: Vec<String> = names.cloned().collect();
+            if !names.is_empty() {
+                let names = settings(&names);
+                all.push(format!(
+                    "{what} that the {by} names in {names}, with the account's credentials; {PRIVATE}"
+                ));
+            }
+        }
     }
-    if !manifest.servers_from_settings.is_empty() {
-        let names = settings(&manifest.servers_from_settings);
-        all.push(format!(
-            "the mail servers that the user names in {names}, with the account's credentials; {PRIVATE}"
-        ));
+    let of_places = manifest.hosts_from_settings.iter().chain(&manifest.servers_from_settings);
+    for setting in of_places.filter_map(|name| manifest.settings.iter().find(|s| s.name == *name)) {
+        if let Some(fixed) = &setting.fixed {
+            let name = &setting.name;
+            all.push(format!("{}, always: the manifest fixes the setting {name}", value(fixed)));
+        } else if let Some(default) = &setting.default {
+            let by = if setting.operator { "operator" } else { "user" };
+            all.push(format!("{}, where the {by} leaves out {}", value(default), setting.name));
+        }
     }
     for related in &manifest.related_hosts {
         let (hosts, domain) = (related.hosts.join(", "), &related.domain);
@@ -69,7 +86,8 @@ pub fn destinations(manifest: &Manifest) -> Vec<String> {
     all
 }
 
-fn host(rule: &HostRule) -> String {
+/// A rule of `[[hosts]]`.
+pub fn host(rule: &HostRule) -> String {
     let scheme = if rule.scheme == "https" { String::new() } else { format!("{}://", rule.scheme) };
     let port = rule.port.map(|port| format!(":{port}")).unwrap_or_default();
     let mut limits = Vec::new();
@@ -84,6 +102,20 @@ fn host(rule: &HostRule) -> String {
     format!("{scheme}{}{port}{limits}, {credentials} the account's credentials", rule.host)
 }
 
+/// The value of a setting: a text as it is, anything else as JSON.
+pub fn value(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// What a user gives for a kind of credentials.
+pub fn credentials(kind: AuthKind) -> &'static str {
+    match kind {
+        AuthKind::Basic => "a user name and a password",
+        AuthKind::Bearer => "an access token",
+        AuthKind::Oauth => "consent at the provider (OAuth 2.0)",
+    }
+}
+
 fn settings(names: &[String]) -> String {
     let noun = if names.len() == 1 { "the setting" } else { "the settings" };
     format!("{noun} {}", names.join(", "))
@@ -91,21 +123,19 @@ fn settings(names: &[String]) -> String {
 
 /// What a user gives to connect an account.
 pub fn needs_from_user(manifest: &Manifest) -> Vec<String> {
-    let kind = |kind: &AuthKind| match kind {
-        AuthKind::Basic => "a user name and a password",
-        AuthKind::Bearer => "an access token",
-        AuthKind::Oauth => "consent at the provider (OAuth 2.0)",
-    };
-    let kinds: Vec<&str> = manifest.auth.kinds.iter().map(kind).collect();
+    let kinds: Vec<&str> = manifest.auth.kinds.iter().map(|kind| credentials(*kind)).collect();
     let mut needs = Vec::new();
     if !kinds.is_empty() {
         needs.push(kinds.join(" or "));
     }
-    for setting in manifest.settings.iter().filter(|setting| setting.fixed.is_none()) {
-        let optional = if setting.required { "" } else { " (optional)" };
-        needs.push(format!("the setting {}{optional}", setting.name));
-    }
+    let asked = manifest.settings.iter().filter(|setting| setting.fixed.is_none() && !setting.operator);
+    needs.extend(asked.map(needed));
     needs
+}
+
+fn needed(setting: &Setting) -> String {
+    let optional = if setting.required { "" } else { " (optional)" };
+    format!("the setting {}{optional}", setting.name)
 }
 
 /// What the operator registers before users can connect accounts.
@@ -117,6 +147,7 @@ pub fn needs_from_operator(manifest: &Manifest) -> Vec<String> {
     for setting in manifest.auth.settings.iter().filter(|setting| setting.default.is_none()) {
         needs.push(format!("the setting {}", setting.name));
     }
+    needs.extend(manifest.settings.iter().filter(|setting| setting.operator).map(needed));
     if manifest.surfaces.iter().any(|version| version.surface == Surface::Watch) {
         let url = "for notifications from the provider, a public URL of the host with https (optional)";
         needs.push(url.to_owned());
@@ -188,6 +219,45 @@ mod tests {
             needs_from_operator(&manifest),
             ["for OAuth, a client that is registered with the provider"]
         );
+    }
+
+    #[test]
+    fn a_place_that_the_manifest_names_itself_is_shown() {
+        let manifest = Manifest::parse(
+            r#"
+            name = "notes"
+            version = "0.1.0"
+            title = "Notes"
+            surfaces = ["tasks"]
+            hosts_from_settings = ["serverUrl", "other", "files"]
+            [[settings]]
+            name = "files"
+            description = "a server"
+            operator = true
+            default = "https://files.example"
+            [[settings]]
+            name = "serverUrl"
+            description = "where the server is"
+            default = "https://notes.example"
+            [[settings]]
+            name = "other"
+            description = "a server"
+            fixed = "https://other.example"
+            "#,
+        )
+        .unwrap();
+        assert_eq!(
+            destinations(&manifest),
+            [
+                "the server that the user names in the settings serverUrl, other, with the account's credentials; in private networks only where the operator allows it",
+                "the server that the operator names in the setting files, with the account's credentials; in private networks only where the operator allows it",
+                "https://notes.example, where the user leaves out serverUrl",
+                "https://other.example, always: the manifest fixes the setting other",
+                "https://files.example, where the operator leaves out files",
+            ]
+        );
+        assert_eq!(needs_from_user(&manifest), ["the setting serverUrl (optional)"]);
+        assert_eq!(needs_from_operator(&manifest), ["the setting files (optional)"]);
     }
 
     #[test]

@@ -6,12 +6,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use authoring::Project;
+use authoring::{Fault, Project};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Request, header};
 use base::ids::Kind;
-use runtime::Manifest;
+use runtime::{Manifest, ProviderRedirect};
 use serde_json::{Map, Value, json};
 use storage::api_keys;
 use tower::ServiceExt;
@@ -23,6 +23,8 @@ use crate::connections::GRANTABLE;
 
 /// The account at Paper.
 const PAPER_TOKEN: &str = "paper-alice";
+/// The setting with the address of a user's own server.
+const SERVER: &str = "serverUrl";
 /// The application of the key.
 const NAMES: (&str, &str) = ("default", "connector dev");
 /// Bytes of an answer.
@@ -41,6 +43,10 @@ pub struct DevAccount {
     surfaces: Vec<String>,
     settings: Map<String, Value>,
     token: String,
+    /// Names of the settings that the manifest has.
+    setting_names: Vec<String>,
+    /// The manifest names hosts, which the provider plays.
+    has_hosts: bool,
 }
 
 impl DevAccount {
@@ -48,18 +54,39 @@ impl DevAccount {
         let path = project.folder.join("connector.toml");
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let surfaces =
-            Manifest::parse(&text)?.surfaces.iter().map(|version| version.surface.to_string()).collect();
+        let manifest = Manifest::parse(&text)?;
+        let surfaces = manifest.surfaces.iter().map(|version| version.surface.to_string()).collect();
+        let setting_names = manifest.settings.iter().map(|setting| setting.name.clone()).collect();
         let token = match &project.provider {
             authoring::Provider::BuiltIn(_) => PAPER_TOKEN.to_owned(),
             authoring::Provider::Local(local) => local.token.clone(),
         };
-        Ok(DevAccount { provider: project.name.clone(), surfaces, settings: settings(project)?, token })
+        Ok(DevAccount {
+            provider: project.name.clone(),
+            surfaces,
+            settings: settings(project)?,
+            token,
+            setting_names,
+            has_hosts: !manifest.hosts.is_empty(),
+        })
     }
 
     /// The provider is at this address, unless the project says otherwise.
     pub fn has_server(&mut self, url: &str) {
-        self.settings.entry("serverUrl").or_insert_with(|| json!(url));
+        if self.setting_names.iter().any(|name| name == SERVER) {
+            self.settings.entry(SERVER).or_insert_with(|| json!(url));
+        }
+    }
+
+    /// Sends requests to the hosts that the manifest names to the provider at this address; none where the manifest names no hosts.
+    pub fn redirect_to(&self, url: &str) -> Result<Option<ProviderRedirect>, Fault> {
+        if !self.has_hosts {
+            return Ok(None);
+        }
+        ProviderRedirect::new(&self.provider, url).map(Some).map_err(|why| {
+            let said = format!("provider.url of project.toml is \"{url}\": {why}");
+            Fault::new(said, "write url = \"http://127.0.0.1:9000\", or an https URL")
+        })
     }
 
     /// Where to look first.
@@ -118,7 +145,7 @@ pub async fn key(app: &App, project: &Project) -> Result<String> {
         return Ok(key);
     }
     let new = app.keyring.new_api_key();
-    let mut key = unsaved((&app.clock, &app.entropy), &new, NAMES.1.to_owned());
+    let mut key = unsaved(&app.clock, &app.entropy, &new, NAMES.1.to_owned());
     key.scopes = base::scopes::ALL.map(str::to_owned).to_vec();
     let (hash, now) = (new.hash.clone(), app.now());
     let ids = (app.new_id(Kind::Organization), app.new_id(Kind::Application));

@@ -12,6 +12,7 @@ use anyhow::{Context, Result};
 use authoring::{Fault, Project};
 use base::clock::Clock;
 use clap::Args;
+use runtime::ProviderRedirect;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
@@ -56,14 +57,15 @@ impl Dev {
         let project = self.project.open()?;
         let mut signals = Signals::new()?;
         let account = DevAccount::of(&project)?;
-        let (account, _provider) = self.provider(&project, account).await?;
+        let (account, url, _provider) = self.provider(&project, account).await?;
+        let redirect = account.redirect_to(&url)?;
         let mut rebuild = Rebuild::new(project.clone());
         let folder = tokio::select! {
             folder = rebuild.first() => folder?,
             () = signals.end() => return Ok(()),
         };
         let (ready, started) = oneshot::channel();
-        let mut serving = tokio::spawn(serve(self.host(&project), Some(ready)));
+        let mut serving = tokio::spawn(serve(self.host(&project, redirect), Some(ready)));
         let follow = async {
             // It ends before it is ready: the reason is its own error.
             let Ok(BoundService { app, service }) = started.await else {
@@ -84,34 +86,35 @@ impl Dev {
         }
     }
 
-    /// Who plays the provider, in the account's settings.
+    /// The account, whose settings name the provider, the provider's address, and the process that plays it.
     async fn provider(
         &self,
         project: &Project,
         mut account: DevAccount,
-    ) -> Result<(DevAccount, Option<RunningProvider>)> {
+    ) -> Result<(DevAccount, String, Option<RunningProvider>)> {
         match &project.provider {
             authoring::Provider::BuiltIn(_) => {
                 let listener = TcpListener::bind(self.provider_listen).await.map_err(|error| {
                     let said = format!("Paper cannot listen on {}: {error}", self.provider_listen);
                     Fault::new(said, "choose another address: --provider-listen 127.0.0.1:0")
                 })?;
-                let address = listener.local_addr()?;
-                step(&format!("provider paper on http://{address}"));
-                account.has_server(&format!("http://{address}"));
+                let url = format!("http://{}", listener.local_addr()?);
+                step(&format!("provider paper on {url}"));
+                account.has_server(&url);
                 tokio::spawn(async move { axum::serve(listener, paper()).await });
-                Ok((account, None))
+                Ok((account, url, None))
             }
             authoring::Provider::Local(local) => {
                 let started = RunningProvider::start(local, &project.folder).await?;
                 step(&format!("provider on {}", local.url));
-                Ok((account, started))
+                Ok((account, local.url.clone(), started))
             }
         }
     }
 
-    /// The settings of its host: nothing older than the call is answered, and a provider may be on this machine.
-    fn host(&self, project: &Project) -> ServeSettings {
+    /// The settings of its host: nothing older than the call is answered, and a provider may be on this machine, in place of the hosts that
+    /// the manifest names.
+    fn host(&self, project: &Project, redirect: Option<ProviderRedirect>) -> ServeSettings {
         let networks = ["127.0.0.0/8", "::1/128"].map(|net| net.parse().expect("a network"));
         let config = Config {
             listen: self.listen,
@@ -122,6 +125,7 @@ impl Dev {
             freshness_ms: 0,
             compile_program: std::env::current_exe().ok(),
             connector_lines: true,
+            connector_redirect: redirect,
             connector_observer: Some(Arc::new(CallPrinter::new(Clock::system(), &project.folder))),
             ..Config::default()
         };

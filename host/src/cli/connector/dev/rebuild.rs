@@ -14,6 +14,7 @@ use tokio::sync::mpsc;
 use crate::cli::connector::build::{built_unless, shown};
 use crate::cli::connector::dev::shown::say;
 use crate::cli::connector::project::step;
+use crate::cli::connector::test::announce_first_build;
 
 /// Editors write a file in several steps; this long without an event means that they are done.
 const DEBOUNCE: Duration = Duration::from_millis(200);
@@ -67,6 +68,7 @@ impl Rebuild {
 
     /// The folder of the first component that can be built; faults are shown, and changes waited for.
     pub async fn first(&mut self) -> Result<PathBuf> {
+        announce_first_build(&self.project, Profile::Dev);
         loop {
             let (built, _) = self.next_build().await?;
             match built {

@@ -17,8 +17,9 @@ use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::manner;
 use crate::api::shared::mail_lists::{self, fields, filters, images, query};
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::resources::mail::filter::MessageFields;
 use crate::resources::mail::read::{self, ReadOptions};
 use crate::resources::mail::{append, write};
@@ -63,19 +64,13 @@ async fn list(
     asker: RequestContext,
     params: Params,
 ) -> Result<StoredResponse, ApiError> {
-    mail_lists::messages(&app, &asker, &params, ("email.messages.list", query(&params)?)).await
+    mail_lists::messages(&app, &asker, &params, "email.messages.list", &query(&params)?).await
 }
 
-async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
-    headers: HeaderMap,
-    Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
-    let (new, unknown) = json::typed_with_files::<NewMessage>(&app, &asker.tenant, body).await?;
+async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
+    let (new, unknown) = json::typed_with_files::<NewMessage>(&cx.app, &cx.request.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(append::append(&app, &asker, new, warnings, &attempt).await?)
+    Ok(append::append(&cx, new, warnings).await?)
 }
 
 async fn get(
@@ -93,22 +88,18 @@ async fn get(
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(write::update(&app, &asker, &id, body, manner, &attempt).await?)
+    Ok(write::update(&cx, &id, body, manner).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
@@ -116,5 +107,5 @@ async fn delete(
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let permanent = params.flag("permanent")?;
-    Ok(write::delete(&app, &asker, &id, (expected, permanent), &attempt).await?)
+    Ok(write::delete(&cx, &id, expected, permanent).await?)
 }

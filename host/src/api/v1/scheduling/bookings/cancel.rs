@@ -5,7 +5,6 @@ use http::HeaderMap;
 use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingCancellation};
 
-use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
@@ -30,7 +29,6 @@ pub fn routes() -> Routes<App> {
 async fn post(
     State(app): State<App>,
     asker: RequestContext,
-    caller: Caller,
     attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
@@ -38,17 +36,16 @@ async fn post(
 ) -> Result<StoredResponse, ApiError> {
     let (asked, unknown) = json::typed::<BookingCancellation>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let sees_hosts = caller.has_scope("scheduling.read");
+    let sees_hosts = asker.holds("scheduling.read");
     if let Some(token) = &asked.manage_token {
         // The invitee's right is no key's: one that is bound to other connections than the booking's cancels it for nobody.
         list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
-        let viewed = (sees_hosts, warnings);
-        return Ok(cancel::by_invitee(&app, &found, asked.reason, viewed, &attempt).await?);
+        return Ok(cancel::by_invitee(&app, &found, asked.reason, sees_hosts, warnings, &attempt).await?);
     }
-    if !caller.has_scope("scheduling.write") {
+    if !asker.holds("scheduling.write") {
         return Err(missing("manageToken").into());
     }
     let viewer = Viewer { asker: &asker, sees_hosts, warnings };
-    Ok(cancel::by_key(&app, viewer, (&id, asked.reason), &attempt).await?)
+    Ok(cancel::by_key(&app, viewer, &id, asked.reason, &attempt).await?)
 }

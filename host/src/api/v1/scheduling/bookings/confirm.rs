@@ -19,7 +19,7 @@ pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
         .post("/v1/scheduling/bookings/{bookingId}/confirm", "scheduling.write", Additive, post)
         .summary("Confirm a booking that is pending")
-        .description("Of several who confirm or reject at the same time one succeeds, the others get 409 `invalid_state`. Where the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` when it is taken, 503 `availability_unknown` when the hosts' calendars cannot be read.")
+        .description("Hosts can do the same without a key, by the links in the email that asks them. Of several who confirm or reject at the same time one succeeds, the others get 409 `invalid_state`. Where the event type does not block slots of pending bookings, the time is reserved now: 409 `slot_unavailable` when it is taken, 503 `availability_unknown` when the hosts' calendars cannot be read.")
         .returns::<Resource<Booking>>()
 }
 

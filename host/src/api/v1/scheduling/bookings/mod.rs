@@ -21,10 +21,12 @@ use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::app::{App, page_cache};
+use crate::bookings::change::Viewer;
 use crate::bookings::create::Booker;
 use crate::bookings::list::{BookingFilter, BookingListPosition};
 use crate::bookings::{create as booking, list as bookings, new_booking, update as change};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 
 /// Characters of an address.
 const MAX_ADDRESS: usize = 320;
@@ -43,7 +45,7 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<Booking>>()
         .post("/v1/scheduling/bookings", "scheduling.book", Mvp, create)
         .summary("Book a slot")
-        .description("Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address already has as many upcoming bookings as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` shows how far it has got. An event that invites the invitee and guests has none of the invitee's notes, answers and phone number, because providers send it to them: its description links hosts to a page that shows these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one for web pages, cannot set `metadata` (400). With such a key an email address gets three bookings an hour in the application, as invitee or as guest, including those of the booking page, however it is written and whatever its `+tag`; the next one is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.")
+        .description("A 400 names every fault of the body in `details`, at most 20. Exactly one of several requests for the same slot succeeds; the others get 409 `slot_unavailable`, and so does every start that the search for slots does not offer. 409 `booking_limit_reached`: the address already has as many upcoming bookings as the event type allows. `slug` names the link that the invitee came by: one that is good for a single booking is used up with it, and one that is not of this event type, is expired or used up is 404. The event is written to the host's calendar right after the answer; `calendarEvents` shows how far it has got. An event that invites the invitee and guests has none of the invitee's notes, answers and phone number, because providers send it to them: its description links hosts to a page that shows these. Only keys with `scheduling.read` see who the hosts are. A key without it, such as one for web pages, cannot set `metadata` (400). With such a key an email address gets three bookings an hour in the application, as invitee or as guest, including those of the booking page, however it is written and whatever its `+tag`; the next one is 429 `rate_limited` with `Retry-After`, and `param` is `inviteeEmail` or `guests[0].email`.")
         .body::<NewBooking>()
         .returns::<Resource<Booking>>()
         .get("/v1/scheduling/bookings/{bookingId}", "scheduling.read", Additive, get)
@@ -108,7 +110,8 @@ async fn create(
     let sees_hosts = caller.has_scope("scheduling.read");
     // Contract silent: which keys are those of browsers. One that may read bookings is not put into a page.
     let by = if sees_hosts { Booker::ServerKey } else { Booker::BrowserKey };
-    Ok(booking::create(&app, (&asker, sees_hosts), (&new, by), &warnings, &attempt).await?)
+    let viewer = Viewer { asker: &asker, sees_hosts, warnings };
+    Ok(booking::create(&app, &viewer, &new, by, &attempt).await?)
 }
 
 async fn get(
@@ -120,14 +123,12 @@ async fn get(
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(change::update(&app, &asker, &id, (body, expected, strict), &attempt).await?)
+    Ok(change::update(&cx, &id, body, expected, strict).await?)
 }

@@ -5,7 +5,6 @@ use http::HeaderMap;
 use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingRejection};
 
-use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
@@ -31,7 +30,6 @@ pub fn routes() -> Routes<App> {
 async fn post(
     State(app): State<App>,
     asker: RequestContext,
-    caller: Caller,
     attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
@@ -39,6 +37,6 @@ async fn post(
 ) -> Result<StoredResponse, ApiError> {
     let (asked, unknown) = json::typed::<BookingRejection>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let viewer = Viewer { asker: &asker, sees_hosts: caller.has_scope("scheduling.read"), warnings };
-    Ok(confirm::reject(&app, viewer, (&id, asked.reason), &attempt).await?)
+    let viewer = Viewer { asker: &asker, sees_hosts: asker.holds("scheduling.read"), warnings };
+    Ok(confirm::reject(&app, viewer, &id, asked.reason, &attempt).await?)
 }

@@ -6,7 +6,6 @@ use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingMove};
 use serde_json::Value;
 
-use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
@@ -31,7 +30,6 @@ pub fn routes() -> Routes<App> {
 async fn post(
     State(app): State<App>,
     asker: RequestContext,
-    caller: Caller,
     attempt: IdempotentAttempt,
     headers: HeaderMap,
     Path(id): Path<String>,
@@ -42,15 +40,15 @@ async fn post(
     }
     let (asked, unknown) = json::typed::<BookingMove>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let viewer = Viewer { asker: &asker, sees_hosts: caller.has_scope("scheduling.read"), warnings };
+    let viewer = Viewer { asker: &asker, sees_hosts: asker.holds("scheduling.read"), warnings };
     if let Some(token) = &asked.manage_token {
         // As where a booking is cancelled: a key moves what is of its connections alone.
         list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
-        return Ok(reschedule::by_invitee(&app, viewer, (&found, asked.clone()), &attempt).await?);
+        return Ok(reschedule::by_invitee(&app, viewer, &found, asked.clone(), &attempt).await?);
     }
-    if !caller.has_scope("scheduling.write") {
+    if !asker.holds("scheduling.write") {
         return Err(missing("manageToken").into());
     }
-    Ok(reschedule::by_key(&app, viewer, (&id, asked), &attempt).await?)
+    Ok(reschedule::by_key(&app, viewer, &id, asked, &attempt).await?)
 }

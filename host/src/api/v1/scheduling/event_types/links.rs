@@ -41,7 +41,7 @@ async fn list(
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.event_types.links.list", &id);
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
-    let mut found = links::list(&app, &asker, &id, (&after, limit + 1)).await?;
+    let mut found = links::list(&app, &asker, &id, &after, limit + 1).await?;
     let has_more = found.len() > limit;
     found.truncate(limit);
     let items: Vec<String> = found.iter().map(storage::json_text).collect();
@@ -59,7 +59,7 @@ async fn create(
 ) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewBookingLink>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(links::create(&app, &asker, &id, (&new, warnings), &attempt).await?)
+    Ok(links::create(&app, &asker, &id, &new, warnings, &attempt).await?)
 }
 
 async fn delete(
@@ -68,5 +68,5 @@ async fn delete(
     attempt: IdempotentAttempt,
     Path((id, slug)): Path<(String, String)>,
 ) -> Result<StoredResponse, ApiError> {
-    Ok(links::delete(&app, &asker, (&id, &slug), &attempt).await?)
+    Ok(links::delete(&app, &asker, &id, &slug, &attempt).await?)
 }

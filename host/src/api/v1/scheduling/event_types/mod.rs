@@ -15,9 +15,10 @@ use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::bookings::{event_types, view};
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -27,7 +28,7 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<EventType>>()
         .post("/v1/scheduling/event-types", "scheduling.write", Mvp, create)
         .summary("Create an event type")
-        .description("It acts with the rights of the key that saves it: keys and visitors that book need no rights to the hosts' calendars. So the key must be allowed to use the connection of every host, and both the key and the connection need `calendar.write`. To send email the key needs `email.send`: for `notifications.connectionId`, for hosts whose connections were granted it, and to turn on `notifications.invitee` or `notifications.hosts`. 403 `insufficient_scope` names each field in `details`. If a key without `email.send` leaves both out and no host could send, both are false, with the warning `notification_unavailable`. Without `calendarId` bookings are written to the account's default calendar; without `conflictCalendarIds` all calendars make the host busy that count in availability, with them these and the one that bookings are written to. `slug` is unique within the application (409 `already_exists`). At most 100 hosts, each connection once. `assignment`: `fixed`, all hosts with the role `required` meet; `collective`, all but `optional` ones; `roundRobin`, the required ones and one of those with the role `rotation`, by `roundRobinStrategy`; `priority`, the same with the smallest `priority` that is free. Optional hosts get the event and never block a slot. Hours are in `schedule`, or in a shared one that `scheduleId` names. `seatsPerSlot`: so many bookings share one meeting. With `requiresConfirmation` bookings are `pending` until they are confirmed, and hold their time if `pendingBlocksSlot` says so. A `googleMeet` or `teams` location without a link needs calendars that make such conferences (400 `capability_not_supported`).")
+        .description("It acts with the rights of the key that saves it: keys and visitors that book need no rights to the hosts' calendars. So the key must be allowed to use the connection of every host, and both the key and the connection need `calendar.write`. To send email the key needs `email.send`: for `notifications.connectionId`, for hosts whose connections were granted it, and to turn on `notifications.invitee` or `notifications.hosts`. 403 `insufficient_scope` names each field in `details`. If a key without `email.send` leaves both out and no host could send, both are false, with the warning `notification_unavailable`. Without `calendarId` bookings are written to the account's default calendar; without `conflictCalendarIds` all calendars make the host busy that count in availability, with them these and the one that bookings are written to. `slug` is unique within the application (409 `already_exists`). At most 100 hosts, each connection once. `assignment`: `fixed`, all hosts with the role `required` meet; `collective`, all but `optional` ones; `roundRobin`, the required ones and one of those with the role `rotation`, by `roundRobinStrategy`; `priority`, the same with the smallest `priority` that is free. Optional hosts get the event and never block a slot. Hours are in `schedule`, or in a shared one that `scheduleId` names. A new event type without either, whose hosts have no hours of their own, is open Monday to Friday from 9:00 to 17:00 in the time zone of its first host: that of the account's primary calendar, else of the account; else in UTC, with the warning `default_time_zone`. A new host without `displayName` gets the account's name; an empty one shows no name. `seatsPerSlot`: so many bookings share one meeting. With `requiresConfirmation` bookings are `pending` until they are confirmed, and hold their time if `pendingBlocksSlot` says so. A `googleMeet` or `teams` location without a link needs calendars that make such conferences (400 `capability_not_supported`).")
         .body::<New<EventType>>()
         .returns::<Resource<EventType>>()
         .get("/v1/scheduling/event-types/{eventTypeId}", "scheduling.read", Mvp, get)
@@ -62,15 +63,9 @@ async fn list(
     Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
 }
 
-async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
-    headers: HeaderMap,
-    Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
     let strict = json::is_strict(&headers);
-    Ok(event_types::create(&app, &asker, body, strict, &attempt).await?)
+    Ok(event_types::create(&cx, body, strict).await?)
 }
 
 async fn get(
@@ -83,25 +78,21 @@ async fn get(
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(event_types::update(&app, &asker, &id, (body, expected), strict, &attempt).await?)
+    Ok(event_types::update(&cx, &id, body, expected, strict).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path(id): Path<String>,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, None)?;
-    Ok(event_types::delete(&app, &asker, &id, expected, &attempt).await?)
+    Ok(event_types::delete(&cx, &id, expected).await?)
 }

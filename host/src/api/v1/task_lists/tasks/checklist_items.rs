@@ -7,16 +7,18 @@ use model::tasks::{ChecklistItem, ChecklistItemPatch, NewChecklistItem};
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
+use crate::api::pagination::Binding;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::parts_page;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::local_copy::task_parts::STEP;
-use crate::resources::tasks::parts::{self, valid_step};
+use crate::resources::tasks::parts::{self, TaskPartWrite, valid_step};
 use crate::writes::part_response::step_of;
 use crate::writes::response::ResponseChange;
 
@@ -47,15 +49,14 @@ async fn list(
     params: Params,
     Path((list_id, task_id)): Path<(String, String)>,
 ) -> Result<StoredResponse, ApiError> {
-    let task = parts::read(&app, &asker, (&list_id, &task_id)).await?;
+    let task = parts::read(&app, &asker, &list_id, &task_id).await?;
     let ids: Vec<&str> = task.checklist_items.iter().map(|s| s.id.as_str()).collect();
-    Ok(parts_page(&app, &asker, &params, ("checklist_items.list", &task_id), &ids, &task.checklist_items)?)
+    let binding = Binding::new(&asker.tenant, "checklist_items.list", &task_id);
+    Ok(parts_page(&app, &params, &binding, &ids, &task.checklist_items)?)
 }
 
 async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path((list_id, task_id)): Path<(String, String)>,
     Body(body): Body,
@@ -71,15 +72,14 @@ async fn create(
         ..ChecklistItem::default()
     };
     valid_step(&step)?;
-    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let place = parts::open(&cx, &list_id, &task_id).await?;
     let change = ResponseChange { status: 201, metadata: None, warnings };
-    Ok(place.put(&app, &asker, (STEP, "checklist.create"), (None, step, changed), change, &attempt).await?)
+    let write = TaskPartWrite { kind: STEP, op: "checklist.create", id: None, body: step, changed };
+    Ok(place.put(&cx, write, change).await?)
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
     Body(mut body): Body,
@@ -87,7 +87,7 @@ async fn update(
     let expected = etag::expected(&headers, Some(&mut body))?;
     let (patch, unknown) = json::typed::<ChecklistItemPatch>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let place = parts::open(&cx, &list_id, &task_id).await?;
     let current = step_of(&place.task, &id)?;
     let step = ChecklistItem {
         title: patch.title.unwrap_or_else(|| current.title.clone()),
@@ -103,7 +103,7 @@ async fn update(
     ];
     let changed: Vec<String> =
         differs.iter().filter(|(_, is)| *is).map(|(name, _)| (*name).to_owned()).collect();
-    if !(attempt.resumed && changed.is_empty()) {
+    if !(cx.attempt.resumed && changed.is_empty()) {
         parts::expect(&expected, current)?;
     }
     let change = ResponseChange { status: 200, metadata: None, warnings };
@@ -111,25 +111,23 @@ async fn update(
         let text = serde_json::to_string(current)?;
         return Ok(StoredResponse::ok(text).warned(&change.warnings).etag(&current.etag));
     }
-    let write = (Some(id.as_str()), step, changed);
-    Ok(place.put(&app, &asker, (STEP, "checklist.update"), write, change, &attempt).await?)
+    let write = TaskPartWrite { kind: STEP, op: "checklist.update", id: Some(&id), body: step, changed };
+    Ok(place.put(&cx, write, change).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let expected = etag::expected(&headers, Some(&mut body))?;
-    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let place = parts::open(&cx, &list_id, &task_id).await?;
     let step = match step_of(&place.task, &id) {
         // An earlier attempt got as far as this.
-        Err(_) if attempt.resumed => return Ok(StoredResponse::no_content()),
+        Err(_) if cx.attempt.resumed => return Ok(StoredResponse::no_content()),
         step => step?,
     };
     parts::expect(&expected, step)?;
-    Ok(place.remove::<ChecklistItem>(&app, &asker, ("checklist.delete", &id), &attempt).await?)
+    Ok(place.remove::<ChecklistItem>(&cx, "checklist.delete", &id).await?)
 }

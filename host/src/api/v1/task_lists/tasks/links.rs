@@ -7,15 +7,17 @@ use model::tasks::{NewTaskLink, TaskLink};
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
+use crate::api::pagination::Binding;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::parts_page;
 use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::local_copy::task_parts::LINK;
-use crate::resources::tasks::parts::{self, valid_link};
+use crate::resources::tasks::parts::{self, TaskPartWrite, valid_link};
 use crate::writes::part_response::link_of;
 use crate::writes::response::ResponseChange;
 
@@ -44,39 +46,37 @@ async fn list(
     params: Params,
     Path((list_id, task_id)): Path<(String, String)>,
 ) -> Result<StoredResponse, ApiError> {
-    let task = parts::read(&app, &asker, (&list_id, &task_id)).await?;
+    let task = parts::read(&app, &asker, &list_id, &task_id).await?;
     let ids: Vec<&str> = task.links.iter().map(|l| l.id.as_str()).collect();
-    Ok(parts_page(&app, &asker, &params, ("task_links.list", &task_id), &ids, &task.links)?)
+    let binding = Binding::new(&asker.tenant, "task_links.list", &task_id);
+    Ok(parts_page(&app, &params, &binding, &ids, &task.links)?)
 }
 
 async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     Path((list_id, task_id)): Path<(String, String)>,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewTaskLink>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    let link = valid_link(&app, &asker, &new).await?;
-    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let link = valid_link(&cx.app, &cx.request, &new).await?;
+    let place = parts::open(&cx, &list_id, &task_id).await?;
     let change = ResponseChange { status: 201, metadata: None, warnings };
     let given = ["url", "title", "applicationName", "resourceType", "resourceId"].map(str::to_owned);
-    Ok(place.put(&app, &asker, (LINK, "links.create"), (None, link, given.into()), change, &attempt).await?)
+    let write = TaskPartWrite { kind: LINK, op: "links.create", id: None, body: link, changed: given.into() };
+    Ok(place.put(&cx, write, change).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
 ) -> Result<StoredResponse, ApiError> {
-    let place = parts::open(&app, &asker, (&list_id, &task_id), attempt.resumed).await?;
+    let place = parts::open(&cx, &list_id, &task_id).await?;
     match link_of(&place.task, &id) {
         // An earlier attempt got as far as this.
-        Err(_) if attempt.resumed => return Ok(StoredResponse::no_content()),
+        Err(_) if cx.attempt.resumed => return Ok(StoredResponse::no_content()),
         link => link?,
     };
-    Ok(place.remove::<TaskLink>(&app, &asker, ("links.delete", &id), &attempt).await?)
+    Ok(place.remove::<TaskLink>(&cx, "links.delete", &id).await?)
 }

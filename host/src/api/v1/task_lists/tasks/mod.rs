@@ -18,10 +18,12 @@ use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::{listed, manner};
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
+use crate::connections::write_context::WriteContext;
 use crate::resources::collection_items;
 use crate::resources::collections::{self, open_to_read, open_to_write};
+use crate::resources::open_item::ItemPath;
 use crate::resources::tasks::find::{self, STATUSES, TaskQuery};
 
 const TASKS: &str = "/v1/task-lists/{taskListId}/tasks";
@@ -68,7 +70,7 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn freshen(app: &App, asker: &RequestContext, task_list_id: &str) -> Result<()> {
-    let opened = open_to_read(app, asker, (ResourceKind::TaskList, task_list_id)).await?;
+    let opened = open_to_read(app, asker, ResourceKind::TaskList, task_list_id).await?;
     collections::freshen(app, asker, &opened.0, &opened.1).await
 }
 
@@ -94,22 +96,20 @@ async fn list(
     let binding = Binding::new(&asker.tenant, "tasks.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     freshen(&app, &asker, &query.task_list_id).await?;
-    let print = find::list(&app, &asker, &query, (after, limit));
-    listed(&app, &asker, (&binding, params.get("cursor"), limit, query.with_provider_data), print).await
+    let print = find::list(&app, &asker, &query, after, limit);
+    listed(&app, &asker, &params, &binding, limit, print).await
 }
 
 async fn create(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path(task_list_id): Path<String>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = open_to_write(&app, &asker, (ResourceKind::TaskList, &task_list_id)).await?;
-    Ok(collection_items::create::<Task>(&app, &asker, &opened, body, manner, &attempt).await?)
+    let opened = open_to_write(&cx, ResourceKind::TaskList, &task_list_id).await?;
+    Ok(collection_items::create::<Task>(&cx, &opened, body, manner).await?)
 }
 
 async fn get(
@@ -119,35 +119,30 @@ async fn get(
     Path((task_list_id, id)): Path<(String, String)>,
 ) -> Result<StoredResponse, ApiError> {
     freshen(&app, &asker, &task_list_id).await?;
-    let raw = params.with_provider_data();
-    Ok(collection_items::get(&app, &asker, (ResourceKind::Task, &id), Some(&task_list_id), raw).await?)
+    let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
+    Ok(collection_items::get(&app, &asker, path, params.with_provider_data()).await?)
 }
 
 async fn update(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = open_to_write(&app, &asker, (ResourceKind::TaskList, &task_list_id)).await?;
-    Ok(collection_items::update::<Task>(&app, &asker, (&opened, &id), body, manner, &attempt).await?)
+    let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
+    Ok(collection_items::update::<Task>(&cx, path, body, manner).await?)
 }
 
 async fn delete(
-    State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    cx: WriteContext,
     headers: HeaderMap,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
     Body(mut body): Body,
 ) -> Result<StoredResponse, ApiError> {
     let manner = manner(&headers, &params, &mut body)?;
-    let opened = open_to_write(&app, &asker, (ResourceKind::TaskList, &task_list_id)).await?;
-    Ok(collection_items::delete(&app, &asker, (&opened, ResourceKind::Task, &id), manner.expected, &attempt)
-        .await?)
+    let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
+    Ok(collection_items::delete(&cx, path, manner.expected).await?)
 }

@@ -1,5 +1,7 @@
 //! What messages say, and the invitations that go along.
 
+mod readers;
+
 use base::tenant::Tenant;
 use itip::{cancel, request};
 use model::Instant;
@@ -11,11 +13,12 @@ use storage::connections::Connection;
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::mail::InvitationRow;
 
-use crate::bookings::notify::context::{MessageContext, named};
+use crate::bookings::notify::context::{MessageContext, NotifiedHost, named};
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::sender::Sender;
 use crate::bookings::notify::{invitation, message_text};
 use crate::locale::Language;
+use crate::locale::dates::Hours;
 
 const START_MS: i64 = 1_773_133_200_000;
 const NOW_MS: i64 = START_MS - 86_400_000;
@@ -74,6 +77,9 @@ fn row() -> BookingRow {
         version: 1,
         confirm_by: None,
         manage_version: 1,
+        clock_hours: None,
+        decided_at: None,
+        decided_by: None,
         created_at: 0,
         updated_at: 0,
     }
@@ -119,11 +125,16 @@ fn facts() -> MessageContext {
         event_type: EventType { title: "Intro".to_owned(), hosts: vec![host], ..EventType::default() },
         is_closed: false,
         sender: Sender { connection: connection(), from: named(Some("Alice"), "alice@example.org") },
-        hosts: vec![named(None, "alice@example.org")],
+        hosts: vec![NotifiedHost {
+            connection_id: "conn_1".to_owned(),
+            address: named(None, "alice@example.org"),
+        }],
+        decision: None,
         invitation: None,
         manage_url: "https://book.example.org/book/b/secret?lang=de".to_owned(),
         booking_url: "https://book.example.org/book/acme/intro?lang=de".to_owned(),
         language: Language::German,
+        hours: Hours::TwentyFour,
     }
 }
 
@@ -134,13 +145,13 @@ fn key(kind: MailKind, role: MailRole) -> MailKey {
 #[test]
 fn an_invitee_reads_what_when_where_and_how_to_change_it() {
     let letter = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), false);
-    assert_eq!(letter.subject, "Bestätigt: Intro with Ada");
-    let text = "Ihr Termin ist bestätigt.\n\n\
-                Was: Intro with Ada\n\
+    assert_eq!(letter.subject, "Bestätigt: Intro mit Alice");
+    let text = "Ihre Buchung ist bestätigt.\n\n\
+                Was: Intro mit Alice\n\
                 Wann: Dienstag, 10. März 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)\n\
                 Ort: Online: https://meet.example.org/a?b&c\n\
                 Mit: Alice\n\
-                Diesen Termin verschieben oder absagen: https://book.example.org/book/b/secret?lang=de\n";
+                Verschieben oder stornieren: https://book.example.org/book/b/secret?lang=de\n";
     assert_eq!(letter.text, text);
     assert!(letter.html.contains("<html lang=\"de\">"), "{}", letter.html);
     assert!(letter.html.contains("<a href=\"https://meet.example.org/a?b&amp;c\">"), "{}", letter.html);
@@ -149,14 +160,14 @@ fn an_invitee_reads_what_when_where_and_how_to_change_it() {
 #[test]
 fn an_invitation_has_the_plain_title_as_its_subject() {
     let letter = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), true);
-    assert_eq!(letter.subject, "Intro with Ada");
+    assert_eq!(letter.subject, "Intro mit Alice");
 }
 
 #[test]
 fn guests_have_no_link_that_changes_the_booking() {
     let facts = facts();
     let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Guests), true);
-    assert!(letter.text.starts_with("Sie sind zu diesem Termin eingeladen."), "{}", letter.text);
+    assert!(letter.text.starts_with("Sie sind eingeladen."), "{}", letter.text);
     assert!(!letter.text.contains("secret") && !letter.html.contains("secret"));
     let theirs = request(&invitation::request(&facts, MailRole::Guests, NOW_MS));
     assert!(!theirs.replace("\r\n ", "").contains("secret"), "{theirs}");
@@ -174,7 +185,8 @@ fn hosts_read_who_comes_and_what_they_wrote() {
     let facts = MessageContext { language: Language::English, event_type, ..facts() };
     let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
     assert_eq!(letter.subject, "Confirmed: Intro with Ada");
-    for line in ["18:00–18:30 (Asia/Tokyo", "Invitee: Ada <b>\n", "Notes and answers:\nBring\na pen\n"] {
+    for line in ["18:00–18:30 (Asia/Tokyo", "Invitee: Ada <b>\n", "Notes and answers:\n> Bring\n> a pen\n"]
+    {
         assert!(letter.text.contains(line), "{line} is not in {}", letter.text);
     }
     assert!(letter.html.contains("Ada &lt;b&gt;") && letter.html.contains("Bring<br>\na pen"));
@@ -187,7 +199,7 @@ fn what_does_not_take_place_leads_to_other_times() {
     facts.booking.cancellation_reason = Some("Krank\r\nBcc: x@y.test\u{7}".to_owned());
     let cancelled = key(MailKind::Cancelled, MailRole::Invitee);
     let letter = message_text::of_change(&facts, &cancelled, false);
-    assert!(letter.text.contains("Grund:\nKrank\nBcc: x@y.test\n"), "{}", letter.text);
+    assert!(letter.text.contains("Grund:\n> Krank\n> Bcc: x@y.test\n"), "{}", letter.text);
     assert!(letter.text.contains("/book/acme/intro") && !letter.text.contains("secret"), "{}", letter.text);
     facts.is_closed = true;
     let letter = message_text::of_change(&facts, &cancelled, false);
@@ -324,9 +336,9 @@ fn a_link_that_comes_later_updates_the_invitation() {
     facts.language = Language::English;
     let conference = key(MailKind::Conference, MailRole::Invitee);
     let letter = message_text::of_change(&facts, &conference, false);
-    assert_eq!(letter.subject, "Link to join: Intro with Ada");
+    assert_eq!(letter.subject, "Link to join: Intro with Alice");
     assert!(letter.text.contains("Where: Online: https://meet.example.org/a?b&c\n"), "{}", letter.text);
-    assert!(letter.text.starts_with("Here is the link to your appointment."), "{}", letter.text);
+    assert!(letter.text.starts_with("Here is the link to join."), "{}", letter.text);
 }
 
 /// Both times of a move, and both ends of a meeting, can be read in one way only: on the day on which clocks are set back a time comes twice.

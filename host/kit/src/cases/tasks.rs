@@ -1,0 +1,46 @@
+//! Tasks as the kit writes them.
+
+use model::tasks::Task;
+use runtime::Surface;
+use serde_json::{Value, json};
+
+use crate::surface_bench::{Collection, ItemChange, ItemKind, merged};
+
+/// The operations on tasks.
+pub static TASKS: ItemKind = ItemKind {
+    surface: Surface::Tasks,
+    item: "task",
+    collection: "task list",
+    list_op: "lists.list",
+    changes_op: "tasks",
+    get_op: "tasks.get",
+    create_op: "tasks.create",
+    update_op: "tasks.update",
+    delete_op: "tasks.delete",
+    name: "title",
+    other: "notes",
+    body: task,
+    write,
+    delete,
+};
+
+fn task(title: &str) -> Value {
+    json!({ "title": title, "notes": "first line\nsecond line, with ünïcödé" })
+}
+
+/// A host always gives the whole task.
+fn write(list: &Collection, change: ItemChange) -> Value {
+    let empty = serde_json::to_value(Task::default()).unwrap_or_default();
+    json!({
+        "collection": list.id,
+        "source": change.source,
+        "body": merged(&empty, &change.body),
+        "changed": change.changed,
+        "ifMatch": change.if_match,
+        "strict": false,
+    })
+}
+
+fn delete(list: &Collection, id: &str) -> Value {
+    json!({ "collection": list.id, "source": id })
+}

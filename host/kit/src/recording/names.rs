@@ -1,0 +1,338 @@
+//! Names of members, parameters and headers that hold secrets: those of the RFCs on OAuth, OpenID Connect and HTTP authentication, those of
+//! the large clouds, and words that say it themselves. Compared without separators and case: `clientSecret`, `client_secret` and
+//! `Client-Secret` are one name.
+
+/// The kind of place that a name stands in: `code` of a URL is an authorization code, `code` of JSON the name of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NamePlace {
+    /// A member of JSON, an element or an attribute of XML, a line of text.
+    Member,
+    /// A URL's query or fragment, a form, a cookie, a header, JSON of an OAuth exchange.
+    Parameter,
+}
+
+/// Secrets wherever they stand: OAuth (RFC 6749, 7521, 7523, 7636, 8628, 9449, RFC 5849), OpenID Connect and CIBA, SAML, sessions (RFC 6265),
+/// HTTP authentication (RFC 7617, 6750), one-time codes, AWS, Azure and Google.
+const ANYWHERE: [&str; 50] = [
+    "accesscode",
+    "apisid",
+    "aspnetsessionid",
+    "assertion",
+    "authcode",
+    "authorization",
+    "authorizationcode",
+    "authreqid",
+    "basicauth",
+    "clientassertion",
+    "codeverifier",
+    "connectionstring",
+    "connectsid",
+    "cookie",
+    "csrf",
+    "cvc",
+    "cvv",
+    "devicecode",
+    "dpop",
+    "dpopnonce",
+    "googleaccessid",
+    "jsessionid",
+    "jwt",
+    "mfacode",
+    "oauthsignature",
+    "oauthverifier",
+    "onetimecode",
+    "otp",
+    "pass",
+    "passcode",
+    "phpsessid",
+    "pin",
+    "proxyauthorization",
+    "pw",
+    "pwd",
+    "samlart",
+    "samlrequest",
+    "samlresponse",
+    "securitycode",
+    "sessid",
+    "sessionid",
+    "sessionstate",
+    "setcookie",
+    "sharedaccesssignature",
+    "totp",
+    "usercode",
+    "verificationcode",
+    "xamzsignature",
+    "xgoogsignature",
+    "xsrf",
+];
+/// Secrets of a URL, a form, a cookie or a header.
+const PARAMETERS: [&str; 17] = [
+    "apisig",
+    "appid",
+    "auth",
+    "code",
+    "hmac",
+    "nonce",
+    "otc",
+    "policy",
+    "relaystate",
+    "requesturi",
+    "session",
+    "sid",
+    "sig",
+    "signature",
+    "ticket",
+    "verifier",
+    "wresult",
+];
+/// Parts of names that hold secrets.
+const PARTS: [&str; 18] = [
+    "accesskey",
+    "accountkey",
+    "apikey",
+    "contrasena",
+    "credential",
+    "kennwort",
+    "motdepasse",
+    "passphrase",
+    "passwd",
+    "password",
+    "passwort",
+    "privatekey",
+    "secret",
+    "sharedkey",
+    "signingkey",
+    "subscriptionkey",
+    "sessionkey",
+    "wachtwoord",
+];
+/// Members of many meanings: their value is a secret if it looks random.
+const IF_RANDOM: [&str; 11] =
+    ["auth", "bearer", "hmac", "pat", "refresh", "sas", "session", "sid", "sig", "signature", "ticket"];
+/// Secrets by names that other things have too: a value that is a word is replaced where it stands, and not in other texts.
+const ORDINARY: [&str; 6] = ["cookie", "jwt", "key", "keys", "pass", "pin"];
+/// Members and elements that name what stands beside them, and those that hold it.
+const NAMING: [&str; 9] =
+    ["attribute", "field", "header", "headername", "id", "key", "name", "parameter", "property"];
+const VALUES: [&str; 11] = [
+    "array",
+    "content",
+    "data",
+    "dict",
+    "headervalue",
+    "integer",
+    "string",
+    "text",
+    "val",
+    "value",
+    "values",
+];
+/// Ends of names that say something about a secret and hold none: `token_type`, `passwordExpiresAt`.
+const ABOUT: [&str; 17] = [
+    "alg",
+    "count",
+    "enabled",
+    "endpoint",
+    "endpoints",
+    "expiration",
+    "expires",
+    "expiresat",
+    "expiresin",
+    "expiry",
+    "length",
+    "limit",
+    "method",
+    "policy",
+    "required",
+    "supported",
+    "type",
+];
+/// Tokens with one of these in their name say where a walk goes on.
+const PAGING: [&str; 7] = ["page", "sync", "next", "delta", "continu", "cursor", "skip"];
+/// Tokens with one of these in their name are credentials all the same: the access token of a page.
+const NO_PAGING: [&str; 4] = ["access", "auth", "idtoken", "refresh"];
+/// Secrets that may be numbers.
+const NUMERIC: [&str; 11] = [
+    "accesscode",
+    "cvc",
+    "cvv",
+    "mfacode",
+    "onetimecode",
+    "otp",
+    "passcode",
+    "pin",
+    "securitycode",
+    "totp",
+    "verificationcode",
+];
+/// Members with one of these names make a JSON object a message of OAuth.
+const OF_OAUTH: [&str; 9] = [
+    "accesstoken",
+    "clientassertion",
+    "clientid",
+    "clientsecret",
+    "codeverifier",
+    "devicecode",
+    "granttype",
+    "redirecturi",
+    "refreshtoken",
+];
+
+/// How much a name says of the secrecy of its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Secrecy {
+    Open,
+    /// Secret here: in other texts only what looks random.
+    Here,
+    Everywhere,
+}
+
+impl Secrecy {
+    /// The reason of a value under the name of a secret.
+    pub fn of_secret(name: &str) -> Secrecy {
+        if ORDINARY.contains(&squeezed(name).as_str()) { Secrecy::Here } else { Secrecy::Everywhere }
+    }
+}
+
+/// A name without separators and case. An `&amp;` of HTML before it is no part of it.
+fn squeezed(name: &str) -> String {
+    let name = name.strip_prefix("amp;").unwrap_or(name);
+    name.chars().filter(|c| c.is_ascii_alphanumeric()).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+/// Whether a value of this name in such a place is a secret.
+pub fn is_secret_name(name: &str, place: NamePlace) -> bool {
+    let squeezed = squeezed(name);
+    if ANYWHERE.contains(&squeezed.as_str()) {
+        return true;
+    }
+    if place == NamePlace::Parameter && PARAMETERS.contains(&squeezed.as_str()) {
+        return true;
+    }
+    let has_one_of = |parts: &[&str]| parts.iter().any(|part| squeezed.contains(part));
+    let is_about = is_about(name);
+    if is_about || squeezed.contains("idempotency") {
+        return squeezed.contains("secret") && !is_about;
+    }
+    let is_paging = has_one_of(&PAGING) && !has_one_of(&NO_PAGING);
+    let is_token = squeezed.contains("token") && !squeezed.contains("typehint") && !is_paging;
+    let is_session = squeezed.ends_with("sessionid") || squeezed.ends_with("sessid");
+    is_token || is_session || has_one_of(&PARTS) || has_key(name)
+}
+
+/// Whether a name says something about a secret: `passwordType`, and not `secretAccount`.
+pub fn is_about(name: &str) -> bool {
+    let squeezed = squeezed(name);
+    !squeezed.ends_with("account") && ABOUT.iter().any(|end| squeezed.ends_with(end))
+}
+
+/// Whether a member of this name holds a secret if its value looks random.
+pub fn is_secret_if_random(name: &str) -> bool {
+    IF_RANDOM.contains(&squeezed(name).as_str())
+}
+
+/// Whether a text is itself the name of a secret, as `password` of `{"kind": "password"}`.
+pub fn is_name_of_secret(text: &str) -> bool {
+    let squeezed = squeezed(text);
+    let bare = squeezed.strip_prefix('x').unwrap_or(&squeezed);
+    let lists: [&[&str]; 4] = [&ANYWHERE, &PARAMETERS, &PARTS, &OF_OAUTH];
+    lists.iter().any(|names| names.contains(&bare) || names.contains(&squeezed.as_str()))
+}
+
+/// Whether a member or an element of this name says what the one beside it is.
+pub fn is_naming(name: &str) -> bool {
+    NAMING.contains(&squeezed(name).as_str())
+}
+
+/// Whether a member or an element of this name holds what the one beside it names.
+pub fn is_value_name(name: &str) -> bool {
+    VALUES.contains(&squeezed(name).as_str())
+}
+
+/// Whether a name has the word alone: `apiKey`, `api_keys` and `key`, and not `keywords`.
+fn has_key(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    lower.match_indices("key").any(|(at, key)| {
+        let rest = name.get(at + key.len()..).unwrap_or_default();
+        !rest.strip_prefix('s').unwrap_or(rest).starts_with(|c: char| c.is_ascii_lowercase())
+    })
+}
+
+/// Whether a number of this name is a secret.
+pub fn is_numeric_secret(name: &str) -> bool {
+    NUMERIC.contains(&squeezed(name).as_str())
+}
+
+/// Whether a line of text such as `name: value` holds a secret: a short word alone says too little there.
+pub fn is_secret_of_prose(name: &str) -> bool {
+    is_secret_name(name, NamePlace::Member) && !ORDINARY.contains(&squeezed(name).as_str())
+}
+
+/// Whether members of these names make a message of OAuth, in which `code` and `state` are secrets.
+pub fn is_oauth_message<'n>(names: impl IntoIterator<Item = &'n str>) -> bool {
+    names.into_iter().any(|name| OF_OAUTH.contains(&squeezed(name).as_str()))
+}
+
+/// Whether the value of this name is a secret of such a message.
+pub fn is_oauth_secret(name: &str) -> bool {
+    squeezed(name) == "state" || is_secret_name(name, NamePlace::Parameter)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_the_same_in_every_spelling() {
+        for names in [
+            ["client_assertion", "clientAssertion", "Client-Assertion", "CLIENT.ASSERTION"],
+            ["session_id", "sessionId", "SessionID", "session-id"],
+            ["x_amz_security_token", "xAmzSecurityToken", "X-Amz-Security-Token", "amp;X-Amz-Security-Token"],
+            ["api_key", "apiKey", "X-API-Key", "apikey"],
+            ["aws_access_key_id", "AWSAccessKeyId", "awsaccesskeyid", "AWS-ACCESS-KEY-ID"],
+        ] {
+            for name in names {
+                assert!(is_secret_name(name, NamePlace::Member), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn names_about_secrets_and_names_of_cursors_are_none() {
+        for name in [
+            "token_type",
+            "tokenEndpoint",
+            "password_expires_at",
+            "pageToken",
+            "syncToken",
+            "sync-token",
+            "nextPageToken",
+            "skiptoken",
+            "keywords",
+            "grant_type",
+            "code",
+            "state",
+            "sig",
+            "title",
+            "Idempotency-Key",
+            "token_type_hint",
+            "passwordType",
+            "secretCount",
+            "nextSyncToken",
+        ] {
+            assert!(!is_secret_name(name, NamePlace::Member), "{name}");
+        }
+        for name in ["page_access_token", "nextRefreshToken", "secretAccount", "pw", "pass", "Mot-de-passe"] {
+            assert!(is_secret_name(name, NamePlace::Member), "{name}");
+        }
+        for text in ["password", "client_secret", "X-Api-Key", "accessToken"] {
+            assert!(is_name_of_secret(text), "{text}");
+        }
+        assert!(!is_name_of_secret("open-sesame") && !is_name_of_secret("my-password-1"));
+        for name in ["code", "sig", "ticket", "nonce", "id_token_hint", "X-Amz-Credential", "Signature"] {
+            assert!(is_secret_name(name, NamePlace::Parameter), "{name}");
+        }
+        assert!(!is_secret_name("state", NamePlace::Parameter) && is_oauth_secret("state"));
+        assert!(is_oauth_message(["grant_type", "code"]) && !is_oauth_message(["code", "message"]));
+    }
+}

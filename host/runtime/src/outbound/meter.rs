@@ -1,0 +1,179 @@
+//! What one call has used of its budgets, and how long its provider's answers want to be left alone.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use crate::stats::{BucketStats, ProviderWait};
+
+/// Longest time in ms for which a call says that a repeat does better: quotas of providers are a day's at most.
+pub(crate) const LONGEST_WAIT_MS: u64 = 24 * 60 * 60_000;
+
+/// Counts of one call.
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// Requests that the guest asked for, sent or not.
+    pub(super) asked: AtomicU64,
+    /// Requests that left the host.
+    pub(super) sent: AtomicU64,
+    /// Requests among them that the provider failed.
+    pub(super) failed: AtomicU64,
+    pub(super) sent_bytes: AtomicU64,
+    pub(super) received_bytes: AtomicU64,
+    /// Of lines: what went into blobs, before it was decoded.
+    pub(super) coded_bytes: AtomicU64,
+    /// Of `wasi:http`: request bodies in memory.
+    pub(super) held_bytes: AtomicU64,
+    /// Lines that the guest asked for.
+    pub(super) lines: AtomicU64,
+    /// The guest has had a token renewed on request.
+    pub(super) has_renewed: AtomicBool,
+    /// `Retry-After` of all answers by the bucket of their request; empty: of none. A bucket is there once a request was of it.
+    retry_after: Mutex<BTreeMap<String, RetryAfter>>,
+    /// Longest time for which a request was not sent because the limits of `[limits]` were reached, ms.
+    held_ms: AtomicU64,
+    in_flight: AtomicUsize,
+}
+
+/// The longest `Retry-After` of some answers.
+#[derive(Default)]
+struct RetryAfter {
+    /// Of those in seconds.
+    ms: u64,
+    /// Of those that are dates, ms since 1970.
+    at_ms: i64,
+}
+
+impl RetryAfter {
+    /// The wait from `now`, ms.
+    fn wait_ms(&self, now: i64) -> Option<u64> {
+        let until_date = u64::try_from(self.at_ms.saturating_sub(now)).unwrap_or_default();
+        Some(self.ms.max(until_date)).filter(|ms| *ms > 0)
+    }
+}
+
+impl Meter {
+    /// Requests that left the host.
+    pub(crate) fn requests(&self) -> u32 {
+        u32::try_from(self.sent.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
+    /// Requests that the provider failed: `CallStats::failed_requests`.
+    pub(crate) fn failed_requests(&self) -> u32 {
+        u32::try_from(self.failed.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
+    }
+
+    /// Counts a request that leaves the host, of this bucket.
+    pub(super) fn note_request(&self, bucket: &str) {
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        self.with_bucket(bucket, |_| ());
+    }
+
+    /// Notes a provider's `Retry-After` for a bucket: seconds, or a date (RFC 9110 section 10.2.3). Anything else says nothing.
+    pub(super) fn note_retry_after(&self, bucket: &str, value: &str) {
+        let value = value.trim();
+        self.with_bucket(bucket, |wait| {
+            if let Ok(seconds) = value.parse::<u64>() {
+                wait.ms = wait.ms.max(seconds.saturating_mul(1_000));
+            } else if let Ok(date) = jiff::fmt::rfc2822::parse(value) {
+                wait.at_ms = wait.at_ms.max(date.timestamp().as_millisecond());
+            }
+        });
+    }
+
+    /// Notes that a request was not sent, and would be after so long.
+    pub(super) fn note_held(&self, wait_ms: u64) {
+        self.held_ms.fetch_max(wait_ms.max(1), Ordering::Relaxed);
+    }
+
+    /// The longest `Retry-After` seen, from `now` (ms since 1970).
+    pub(crate) fn retry_after_ms(&self, now: i64) -> Option<u64> {
+        let waits = self.retry_after.lock().expect("no panic while counting");
+        waits.values().filter_map(|wait| wait.wait_ms(now)).max()
+    }
+
+    /// The same by bucket, `CallStats::buckets`; none where there is nothing to say.
+    pub(crate) fn buckets(&self, now: i64) -> Option<Box<BucketStats>> {
+        let held_ms = Some(self.held_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0);
+        let all = self.retry_after.lock().expect("no panic while counting");
+        let wait = |(bucket, wait): (&String, &RetryAfter)| {
+            Some(ProviderWait { bucket: bucket.clone(), ms: wait.wait_ms(now)?.min(LONGEST_WAIT_MS) })
+        };
+        let waits: Vec<ProviderWait> = all.iter().filter_map(wait).collect();
+        let only = all.first_key_value().filter(|_| all.len() == 1).map_or("", |(bucket, _)| bucket.as_str());
+        let says_something = !waits.is_empty() || held_ms.is_some() || !only.is_empty();
+        let has_lines = self.lines.load(Ordering::Relaxed) > 0;
+        says_something.then(|| Box::new(BucketStats { waits, only: only.to_owned(), held_ms, has_lines }))
+    }
+
+    fn with_bucket(&self, bucket: &str, change: impl FnOnce(&mut RetryAfter)) {
+        let mut all = self.retry_after.lock().expect("no panic while counting");
+        match all.get_mut(bucket) {
+            Some(wait) => change(wait),
+            None => change(all.entry(bucket.to_owned()).or_default()),
+        }
+    }
+
+    /// Counts a request as under way until the guard is dropped.
+    pub(super) fn waiting(&self) -> Waiting<'_> {
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        Waiting(&self.in_flight)
+    }
+
+    /// Whether a request is under way: then it is the provider that takes the time.
+    pub(crate) fn waits_for_provider(&self) -> bool {
+        self.in_flight.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// A request under way.
+pub(super) struct Waiting<'a>(&'a AtomicUsize);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_after_is_seconds_or_a_date_and_the_longest_counts() {
+        let meter = Meter::default();
+        meter.note_retry_after("", "soon");
+        assert_eq!(meter.retry_after_ms(0), None);
+        meter.note_retry_after("", "Thu, 01 Jan 1970 00:00:10 GMT");
+        assert_eq!(meter.retry_after_ms(4_000), Some(6_000));
+        assert_eq!(meter.retry_after_ms(10_000), None, "it is over");
+        meter.note_retry_after("", " 7 ");
+        meter.note_retry_after("", "3");
+        assert_eq!((meter.retry_after_ms(1_000), meter.retry_after_ms(4_000)), (Some(9_000), Some(7_000)));
+    }
+
+    #[test]
+    fn each_bucket_has_its_wait_and_one_alone_is_named() {
+        let meter = Meter::default();
+        assert!(meter.buckets(0).is_none());
+        meter.note_request("");
+        assert!(meter.buckets(0).is_none(), "the account as a whole needs no name");
+        let meter = Meter::default();
+        meter.note_request("mail");
+        assert_eq!(
+            *meter.buckets(0).unwrap(),
+            BucketStats { only: "mail".to_owned(), ..BucketStats::default() }
+        );
+        meter.note_request("calendar");
+        assert!(meter.buckets(0).is_none(), "of several none is the one");
+        meter.note_retry_after("mail", "7");
+        let wait = ProviderWait { bucket: "mail".to_owned(), ms: 7_000 };
+        assert_eq!(meter.buckets(0).unwrap().waits, [wait]);
+        assert_eq!(meter.retry_after_ms(0), Some(7_000));
+        meter.note_held(0);
+        let buckets = meter.buckets(0).unwrap();
+        assert_eq!((buckets.held_ms, buckets.has_lines), (Some(1), false));
+        meter.lines.fetch_add(1, Ordering::Relaxed);
+        assert!(meter.buckets(0).unwrap().has_lines);
+    }
+}

@@ -1,0 +1,346 @@
+//! How requests of one account wait for the limits of `[limits]`: at most so many under way at once, and so many units within a time. All
+//! calls of this process are counted together, those of other hosts are not.
+//!
+//! Requests that may not go yet wait in a queue of their account: first those that somebody waits for, then those of the background, each in
+//! the order in which they came. One whose bucket is used up lets those of other buckets pass. Nothing here is held over I/O: a lock is held
+//! for a few steps in memory.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+use crate::manifest::{AccountLimits, RateLimit};
+
+/// Requests of one account that wait at once; more are refused.
+const MAX_WAITERS: usize = 256;
+/// Longest wait of a background call for units: it gives its room in the host to others, and comes again when there are some.
+const BACKGROUND_WAIT: Duration = Duration::from_secs(5);
+/// How often a request that waits for others is looked at: those that go before it may have taken the units that were there for it.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+/// The time after which a refused request may come again that waited for others of its account, ms.
+const QUEUE_WAIT_MS: u64 = 1_000;
+/// Parts of `per_s` by which used units are counted: they come back that much later at most.
+const WINDOW_PARTS: i64 = 60;
+/// Accounts that are kept before those that are idle, with all of their units, are first looked for.
+const FIRST_SWEEP: usize = 1_024;
+
+/// The host's clock, ms since 1970.
+pub(crate) type PaceClock = Arc<dyn Fn() -> i64 + Send + Sync>;
+
+/// The limits of a call's account, and how the call may use them.
+pub(crate) struct PaceRules {
+    pub(crate) limits: Arc<AccountLimits>,
+    /// No request of the API waits for the call.
+    pub(crate) is_background: bool,
+    pub(crate) now: PaceClock,
+}
+
+impl PaceRules {
+    /// No limits: requests never wait.
+    pub(crate) fn unlimited(now: PaceClock) -> PaceRules {
+        PaceRules { limits: Arc::default(), is_background: false, now }
+    }
+}
+
+/// A request that is to be sent.
+pub(super) struct PaceRequest<'a> {
+    /// The connection's id.
+    pub(super) account: &'a str,
+    /// The bucket that counts it.
+    pub(super) bucket: Option<&'a RateLimit>,
+    pub(super) units: u32,
+    /// How long it may wait.
+    pub(super) within: Duration,
+}
+
+/// Why a request is not sent: the limits leave no room for it in time.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct PaceRefusal {
+    /// There may be room after so long, ms.
+    pub(super) wait_ms: u64,
+}
+
+/// The accounts that have limits, by connection.
+#[derive(Default)]
+pub(crate) struct Paces {
+    accounts: Mutex<Accounts>,
+}
+
+#[derive(Default)]
+struct Accounts {
+    by_id: HashMap<String, AccountPace>,
+    /// Accounts at which idle ones are looked for again.
+    sweep_at: usize,
+}
+
+/// The requests of one account.
+#[derive(Default)]
+struct AccountPace {
+    /// As the newest request knew them.
+    limits: Arc<AccountLimits>,
+    running: usize,
+    waiters: VecDeque<Waiter>,
+    windows: HashMap<String, Window>,
+    last_number: u64,
+}
+
+/// A request that waits.
+struct Waiter {
+    number: u64,
+    bucket: Option<String>,
+    units: u32,
+    is_background: bool,
+    /// Told when its turn has come.
+    turn: oneshot::Sender<()>,
+}
+
+/// Units that a bucket's requests have used, each with the time at which they come back, ms since 1970, the next first.
+#[derive(Default)]
+struct Window {
+    used: VecDeque<(i64, u32)>,
+    total: u64,
+}
+
+impl Window {
+    /// Forgets what has come back by `now`.
+    fn renew(&mut self, now: i64, rate: &RateLimit) {
+        // A clock that was set back must not hold an account for longer than its limits do.
+        let latest = now.saturating_add(back_after_ms(rate));
+        for (back_at, _) in self.used.iter_mut().rev().take_while(|(back_at, _)| *back_at > latest) {
+            *back_at = latest;
+        }
+        while let Some((_, units)) = self.used.front().copied().filter(|(back_at, _)| *back_at <= now) {
+            self.used.pop_front();
+            self.total -= u64::from(units);
+        }
+    }
+
+    /// Milliseconds until there are so many units, of `allowed` in all; 0: now. More than all are there when all are.
+    fn wait_ms(&self, units: u64, allowed: u32, now: i64) -> u64 {
+        let room = u64::from(allowed).saturating_sub(units);
+        let mut left = self.total;
+        for (back_at, units) in &self.used {
+            if left <= room {
+                break;
+            }
+            left -= u64::from(*units);
+            if left <= room {
+                return u64::try_from(back_at - now).unwrap_or(0).max(1);
+            }
+        }
+        0
+    }
+
+    fn take(&mut self, units: u32, now: i64, rate: &RateLimit) {
+        let part = part_ms(rate);
+        let back_at = now - now.rem_euclid(part) + back_after_ms(rate);
+        match self.used.back_mut() {
+            Some((last, used)) if *last >= back_at => *used += units,
+            _ => self.used.push_back((back_at, units)),
+        }
+        self.total += u64::from(units);
+    }
+}
+
+/// One of the parts by which a bucket's units are counted, ms.
+fn part_ms(rate: &RateLimit) -> i64 {
+    (i64::from(rate.per_s) * 1_000 / WINDOW_PARTS).max(1)
+}
+
+/// The time after the beginning of a part at which its units are back, ms: none of them was used more than `per_s` before.
+fn back_after_ms(rate: &RateLimit) -> i64 {
+    i64::from(rate.per_s) * 1_000 + part_ms(rate)
+}
+
+impl AccountPace {
+    /// Gives their turn to all that may go now.
+    fn advance(&mut self, now: i64) {
+        let mut held: HashSet<Option<String>> = HashSet::new();
+        for is_background in [false, true] {
+            let mut at = 0;
+            while let Some(waiter) = self.waiters.get(at) {
+                let most = self.limits.concurrent.map_or(usize::MAX, usize::from);
+                if self.running >= most {
+                    return;
+                }
+                let is_next = waiter.is_background == is_background && !held.contains(&waiter.bucket);
+                if !is_next {
+                    at += 1;
+                    continue;
+                }
+                let (bucket, units) = (waiter.bucket.clone(), waiter.units);
+                if self.units_wait_ms(bucket.as_deref(), u64::from(units), is_background, now) > 0 {
+                    held.insert(bucket);
+                    at += 1;
+                    continue;
+                }
+                if let Some(waiter) = self.waiters.remove(at) {
+                    self.running += 1;
+                    self.take(&waiter, now);
+                    // A waiter that is gone gives its place back itself.
+                    let _ = waiter.turn.send(());
+                }
+            }
+        }
+    }
+
+    /// Milliseconds until a request that waits has its units, and those before it theirs; 0: now, or it waits no more.
+    fn wait_ms(&mut self, number: u64, now: i64) -> u64 {
+        let Some(own) = self.waiters.iter().find(|waiter| waiter.number == number) else { return 0 };
+        let is_ahead = |other: &&Waiter| match (other.is_background, own.is_background) {
+            (false, true) => true,
+            (true, false) => false,
+            _ => other.number <= own.number,
+        };
+        let of_bucket = self.waiters.iter().filter(|other| other.bucket == own.bucket);
+        let units: u64 = of_bucket.filter(is_ahead).map(|waiter| u64::from(waiter.units)).sum();
+        let (bucket, is_background) = (own.bucket.clone(), own.is_background);
+        self.units_wait_ms(bucket.as_deref(), units, is_background, now)
+    }
+
+    /// Milliseconds until the bucket has so many units for a call of this kind; 0: now.
+    fn units_wait_ms(&mut self, bucket: Option<&str>, units: u64, is_background: bool, now: i64) -> u64 {
+        let limits = self.limits.clone();
+        let Some(rate) = rate_of(&limits, bucket) else { return 0 };
+        let Some(window) = self.windows.get_mut(&rate.name) else { return 0 };
+        window.renew(now, rate);
+        window.wait_ms(units, rate.allowed(is_background), now)
+    }
+
+    fn take(&mut self, waiter: &Waiter, now: i64) {
+        let limits = self.limits.clone();
+        let Some(rate) = rate_of(&limits, waiter.bucket.as_deref()) else { return };
+        let window = self.windows.entry(rate.name.clone()).or_default();
+        window.take(waiter.units, now, rate);
+    }
+
+    /// Whether nothing is to be remembered of it.
+    fn is_idle(&mut self, now: i64) -> bool {
+        let limits = self.limits.clone();
+        self.windows.retain(|name, window| {
+            let Some(rate) = rate_of(&limits, Some(name)) else { return false };
+            window.renew(now, rate);
+            !window.used.is_empty()
+        });
+        self.running == 0 && self.waiters.is_empty() && self.windows.is_empty()
+    }
+}
+
+/// The bucket of this name. None: it is no longer among the limits, and nothing is counted.
+fn rate_of<'l>(limits: &'l AccountLimits, bucket: Option<&str>) -> Option<&'l RateLimit> {
+    limits.rates.iter().find(|rate| Some(rate.name.as_str()) == bucket)
+}
+
+impl Paces {
+    /// Waits until the account's limits let the request go. Fails where they do not in time, and at once where that is known before; then
+    /// nothing was used. A caller that waits no longer leaves nothing behind.
+    pub(super) async fn enter(
+        self: &Arc<Self>,
+        request: PaceRequest<'_>,
+        pacing: &PaceRules,
+    ) -> Result<PacePass, PaceRefusal> {
+        let ends_at = Instant::now() + request.within;
+        let units_within = if pacing.is_background { BACKGROUND_WAIT } else { request.within };
+        let refusal = |wait_ms: u64| PaceRefusal { wait_ms: wait_ms.max(QUEUE_WAIT_MS) };
+        let (pass, mut turn) = self.queue(&request, pacing).ok_or_else(|| refusal(0))?;
+        loop {
+            let wait_ms = self.advance(&pass, (pacing.now)());
+            if turn.try_recv().is_ok() {
+                return Ok(pass);
+            }
+            let (at, wait) = (Instant::now(), Duration::from_millis(wait_ms));
+            if at >= ends_at || (wait_ms > 0 && at + wait > ends_at.min(at + units_within)) {
+                return Err(refusal(wait_ms));
+            }
+            // Without a wait for units it is one of those under way that ends, and says so.
+            let wake_at = if wait_ms > 0 { at + wait } else { ends_at.min(at + LOOK_EVERY) };
+            tokio::select! {
+                told = &mut turn => return told.map(|()| pass).map_err(|_| refusal(0)),
+                () = tokio::time::sleep_until(wake_at) => {}
+            }
+        }
+    }
+
+    /// Gives their turn to all that may go now. Returns how long this one has to wait for units, ms.
+    fn advance(&self, of: &PacePass, now: i64) -> u64 {
+        let mut accounts = self.lock();
+        let Some(account) = accounts.by_id.get_mut(&of.account) else { return 0 };
+        account.advance(now);
+        account.wait_ms(of.number, now)
+    }
+
+    /// Puts a request into the queue. None: too many wait.
+    fn queue(
+        self: &Arc<Self>,
+        request: &PaceRequest<'_>,
+        pacing: &PaceRules,
+    ) -> Option<(PacePass, oneshot::Receiver<()>)> {
+        let now = (pacing.now)();
+        let mut accounts = self.lock();
+        accounts.sweep(now);
+        let account = accounts.by_id.entry(request.account.to_owned()).or_default();
+        account.limits = pacing.limits.clone();
+        if account.waiters.len() >= MAX_WAITERS {
+            return None;
+        }
+        account.last_number += 1;
+        let (turn, told) = oneshot::channel();
+        account.waiters.push_back(Waiter {
+            number: account.last_number,
+            bucket: request.bucket.map(|rate| rate.name.clone()),
+            // More than the bucket has at all go when it is full.
+            units: request.bucket.map_or(0, |rate| request.units.min(rate.units)),
+            is_background: pacing.is_background,
+            turn,
+        });
+        let pass = PacePass {
+            paces: self.clone(),
+            account: request.account.to_owned(),
+            number: account.last_number,
+            now: pacing.now.clone(),
+        };
+        Some((pass, told))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Accounts> {
+        self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Accounts {
+    /// Forgets idle accounts, when their number has doubled since the last time.
+    fn sweep(&mut self, now: i64) {
+        if self.by_id.len() >= self.sweep_at.max(FIRST_SWEEP) {
+            self.by_id.retain(|_, account| !account.is_idle(now));
+            self.sweep_at = self.by_id.len() * 2;
+        }
+    }
+}
+
+/// The place of a request in the queue, and after its turn the leave to send it. Its place is given back when this is dropped: when the
+/// answer was read, or when nobody waits for it any more. Units that it was given are used.
+pub(super) struct PacePass {
+    paces: Arc<Paces>,
+    account: String,
+    number: u64,
+    now: PaceClock,
+}
+
+impl Drop for PacePass {
+    fn drop(&mut self) {
+        let now = (self.now)();
+        let mut accounts = self.paces.lock();
+        let Some(account) = accounts.by_id.get_mut(&self.account) else { return };
+        match account.waiters.iter().position(|waiter| waiter.number == self.number) {
+            Some(at) => drop(account.waiters.remove(at)),
+            None => account.running = account.running.saturating_sub(1),
+        }
+        account.advance(now);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Calendars with `apart`, which keep each changed instance of a series as a record of its own, `{series}@{original}`: other providers do
+//! so. A series has no `overrides` there. What changes series works on a series with all of its changed instances, and here they are put
+//! together and taken apart again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::calendar::series::original_ms;
+use crate::calendar::types::{Event, Original};
+use crate::ops::Receipt;
+use crate::patch::read;
+use crate::problem::Problem;
+use crate::record::Folder;
+use crate::state::State;
+use crate::store::find;
+use crate::times::{instant, parse_instant, stored_zone};
+
+/// The id of the record of a changed instance.
+pub fn id_of(series: &str, original: &str) -> String {
+    format!("{series}@{original}")
+}
+
+/// The changed instances of a series that are records of their own.
+fn changed<'f>(folder: &'f Folder<Event>, series: &'f str) -> impl Iterator<Item = &'f Arc<Event>> {
+    folder.live().filter(move |event| event.series.as_deref() == Some(series))
+}
+
+fn has_series(folder: &Folder<Event>, id: &str) -> bool {
+    folder.record(id).is_some_and(|(event, _)| event.is_series())
+}
+
+/// A series with all of its changed instances.
+fn joined<'f>(series: &Event, changed: impl Iterator<Item = &'f Arc<Event>>) -> Event {
+    let mut whole = series.clone();
+    for one in changed {
+        let Some(original) = &one.original else { continue };
+        let instance = Event { id: series.id.clone(), series: None, original: None, ..(**one).clone() };
+        whole.overrides.insert(original.local.clone(), instance);
+    }
+    whole
+}
+
+/// An event that is there, a series with all of its changed instances, and the seq of its version.
+pub fn whole(folder: &Folder<Event>, id: &str) -> Result<(Arc<Event>, u64), Problem> {
+    let (event, seq) = find(folder, id)?;
+    if !(folder.head.apart && event.is_series()) {
+        return Ok((event, seq));
+    }
+    Ok((Arc::new(joined(&event, changed(folder, id))), seq))
+}
+
+/// All events of a calendar, series with all of their changed instances. Such an instance stands for itself where its series is missing.
+pub fn all(folder: &Folder<Event>) -> Vec<Arc<Event>> {
+    if !folder.head.apart {
+        return folder.live().cloned().collect();
+    }
+    let mut by_series: HashMap<&str, Vec<&Arc<Event>>> = HashMap::new();
+    for event in folder.live() {
+        if let Some(series) = event.series.as_deref().filter(|id| has_series(folder, id)) {
+            by_series.entry(series).or_default().push(event);
+        }
+    }
+    let is_whole =
+        |event: &&Arc<Event>| event.series.as_deref().is_none_or(|series| !by_series.contains_key(series));
+    let join = |event: &Arc<Event>| match by_series.get(event.id.as_str()) {
+        Some(changed) => Arc::new(joined(event, changed.iter().copied())),
+        None => event.clone(),
+    };
+    folder.live().filter(is_whole).map(join).collect()
+}
+
+/// Stores an event. Of a series in a calendar with `apart` only those records that differ are written, its changed instances first.
+pub fn put(state: &mut State, mail: &str, calendar: &str, now_ms: i64, mut event: Event) {
+    let Some(folder) = state.folder::<Event>(mail, calendar).filter(|folder| folder.head.apart) else {
+        state.put(mail, calendar, now_ms, Arc::new(event));
+        return;
+    };
+    let zone = stored_zone(&folder.head.zone);
+    let mut records = Vec::new();
+    for (local, instance) in std::mem::take(&mut event.overrides) {
+        let time = original_ms(&event, &local, &zone).map(instant);
+        let id = id_of(&event.id, &local);
+        let original = Some(Original { local, time });
+        records.push(Event { id, series: Some(event.id.clone()), original, ..instance });
+    }
+    // Those that came before their series wait for it.
+    let dropped: Vec<String> = changed(folder, &event.id)
+        .filter(|_| has_series(folder, &event.id))
+        .map(|one| one.id.clone())
+        .filter(|id| records.iter().all(|r| r.id != *id))
+        .collect();
+    let is_stored = |record: &Event| folder.record(&record.id).is_some_and(|(stored, _)| **stored == *record);
+    records.retain(|record| !is_stored(record));
+    // That an instance was changed does not change the series.
+    let is_same = folder.record(&event.id).is_some_and(|(stored, _)| {
+        let (updated_at, revision) = (stored.updated_at.clone(), stored.revision);
+        Event { updated_at, revision, ..event.clone() } == **stored
+    });
+    if !is_same {
+        records.push(event);
+    }
+    for record in records {
+        state.put(mail, calendar, now_ms, Arc::new(record));
+    }
+    for id in dropped {
+        state.remove::<Event>(mail, calendar, now_ms, &id);
+    }
+}
+
+/// Removes a series' changed instances with it. Nobody is told of them: they are gone because the series is.
+pub fn erase(state: &mut State, mail: &str, calendar: &str, now_ms: i64, series: &str) {
+    let Some(folder) = state.folder::<Event>(mail, calendar) else { return };
+    let ids: Vec<String> = changed(folder, series).map(|one| one.id.clone()).collect();
+    for id in ids {
+        state.erase::<Event>(mail, calendar, now_ms, &id);
+    }
+}
+
+/// Reads from the body of a new record the series and the original start of the changed instance that it is. The series may come later.
+pub fn named(body: &Map<String, Value>) -> Result<Option<(String, Original)>, Problem> {
+    let given = |name: &str| body.get(name).filter(|value| !value.is_null());
+    let (Some(series), Some(original)) = (given("series"), given("original")) else { return Ok(None) };
+    let series = series.as_str().filter(|series| !series.is_empty() && !series.contains('@'));
+    let series = series.ok_or_else(|| Problem::field("series", "series must be the id of an event"))?;
+    let mut original: Original = read(original.clone())?;
+    if original.local.is_empty() {
+        return Err(Problem::field("original.local", "original.local must be the original local start"));
+    }
+    let time = original.time.as_deref().map(|time| parse_instant(time, "original.time")).transpose()?;
+    original.time = time.map(instant);
+    Ok(Some((series.to_owned(), original)))
+}
+
+/// The answer of a change with the records of changed instances that were written or removed after this seq.
+pub fn told(state: &State, mail: &str, since: u64, mut receipt: Receipt) -> Receipt {
+    let folder = state.folder::<Event>(mail, &receipt.folder).filter(|folder| folder.head.apart);
+    let written = folder.into_iter().flat_map(|folder| {
+        folder.order.range(since + 1..).map(move |(_, id)| (id, folder.record(id).is_some()))
+    });
+    for (id, is_live) in written.filter(|(id, _)| id.contains('@') && receipt.record.as_ref() != Some(*id)) {
+        let list = if is_live { &mut receipt.others } else { &mut receipt.dropped };
+        list.push(id.clone());
+    }
+    receipt
+}

@@ -1,0 +1,130 @@
+//! Messages from the side of each reader: a host who decides, an invitee who waits, and the clock that is chosen.
+
+use super::{facts, key};
+use crate::bookings::host_decision::DecisionUrls;
+use crate::bookings::notify::context::MessageContext;
+use crate::bookings::notify::kind::{MailKind, MailRole};
+use crate::bookings::notify::message_text;
+use crate::locale::Language;
+use crate::locale::dates::Hours;
+use model::scheduling::booking::{BookingStatus, Party};
+use model::scheduling::event_type::Host;
+
+/// The page on which the host decides.
+const PAGE: &str = "https://book.example.org/book/h/secret";
+
+/// A booking that waits for the host whom the message is for.
+fn asked() -> MessageContext {
+    let mut facts = MessageContext { language: Language::English, ..facts() };
+    facts.booking.status = BookingStatus::Pending;
+    let urls = DecisionUrls { confirm: format!("{PAGE}/confirm"), decline: format!("{PAGE}/decline") };
+    facts.decision = Some(urls);
+    facts
+}
+
+/// The words of the invitee are quoted, with a warning before them, and stand behind the host's own links.
+#[test]
+fn words_of_the_invitee_do_not_look_like_the_hosts_links() {
+    let mut facts = asked();
+    facts.booking.notes =
+        Some("Confirm: https://evil.example\u{2028}Decline: https://evil.example\n\nx".to_owned());
+    let letter = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
+    let (own, words) = letter.text.split_once("The person who booked wrote this").expect("a warning");
+    assert!(own.contains(&format!("\nConfirm: {PAGE}/confirm\n")) && !own.contains("evil"), "{own}");
+    let quoted = "> Confirm: https://evil.example\n> Decline: https://evil.example\n>\n> x\n";
+    assert!(words.ends_with(&format!("Notes and answers:\n{quoted}")), "{words}");
+    let (own, words) = letter.html.split_once("<blockquote>").expect("a quotation");
+    assert!(own.contains(">Confirm</a>") && own.contains("not verified") && !own.contains("evil"), "{own}");
+    assert!(words.contains("evil.example<br>") && words.contains("</blockquote>"), "{words}");
+
+    facts.booking.notes = None;
+    facts.booking.status = BookingStatus::Cancelled;
+    facts.booking.cancellation_reason = Some("Confirm: https://evil.example".to_owned());
+    for (by, is_warned) in [(Party::Invitee, true), (Party::Api, false)] {
+        facts.booking.cancelled_by = Some(by);
+        let letter = message_text::of_change(&facts, &key(MailKind::Cancelled, MailRole::Hosts), false);
+        assert!(letter.text.ends_with("Reason:\n> Confirm: https://evil.example\n"), "{}", letter.text);
+        assert_eq!(letter.text.contains("not verified"), is_warned, "{}", letter.text);
+    }
+}
+
+/// An answer would quote the links: a host writes a new message, in which the invitee's address fills in nothing else.
+#[test]
+fn a_host_who_is_asked_writes_to_the_invitee_in_a_message_of_its_own() {
+    let mut facts = asked();
+    facts.booking.invitee.email = "ada+x?bcc=e&b@example.net".to_owned();
+    let letter = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
+    assert!(letter.text.contains("Replies to this message don't reach"), "{}", letter.text);
+    let link = "<a href=\"mailto:ada%2Bx%3Fbcc%3De%26b@example.net\">ada+x?bcc=e&amp;b@example.net</a>";
+    assert!(letter.html.contains(link), "{}", letter.html);
+    facts.booking.status = BookingStatus::Confirmed;
+    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    assert!(!letter.text.contains("Replies to"), "{}", letter.text);
+}
+
+/// The name is that of the host who declined; of several who are waited for, nobody's.
+#[test]
+fn an_invitee_reads_who_declined_or_has_to_confirm() {
+    let mut facts = MessageContext { language: Language::English, ..facts() };
+    let of = |facts: &MessageContext, kind: MailKind| {
+        message_text::of_change(facts, &key(kind, MailRole::Invitee), false).text
+    };
+    facts.booking.status = BookingStatus::Pending;
+    assert!(of(&facts, MailKind::Pending).starts_with("Alice still has to confirm."));
+    let name = Some("Bob".to_owned());
+    let bob = Host { connection_id: "conn_2".to_owned(), display_name: name, ..Host::default() };
+    facts.event_type.hosts.push(bob);
+    facts.booking.host_ids.push("conn_2".to_owned());
+    for kind in [MailKind::Pending, MailKind::Rescheduled, MailKind::Expired] {
+        let said = of(&facts, kind);
+        assert!(said.contains("The host ") && !said.contains("Alice still"), "{said}");
+    }
+    facts.booking.status = BookingStatus::Rejected;
+    for (by, name) in [(Some("conn_2"), "Bob"), (Some("conn_3"), "The host"), (None, "The host")] {
+        facts.row.decided_by = by.map(str::to_owned);
+        let said = of(&facts, MailKind::Rejected);
+        assert!(said.starts_with(&format!("{name} declined your booking.\n")), "{said}");
+    }
+}
+
+#[test]
+fn a_host_decides_by_links_of_their_own() {
+    let mut facts = asked();
+    let letter = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
+    assert!(letter.text.starts_with("Ada <b> would like to book this time.\n"), "{}", letter.text);
+    let links = format!("\nConfirm: {PAGE}/confirm\nDecline: {PAGE}/decline\n");
+    let (before, _) = letter.text.split_once(&links).expect("the links");
+    assert!(before.contains("When: ") && !before.contains("Where: "), "{}", letter.text);
+    assert!(letter.html.contains(&format!("href=\"{PAGE}/confirm\">Confirm</a>")), "{}", letter.html);
+    for role in [MailRole::Invitee, MailRole::Guests] {
+        let letter = message_text::of_change(&facts, &key(MailKind::Pending, role), false);
+        assert!(!letter.text.contains("/book/h/") && !letter.html.contains("/book/h/"), "{role:?}");
+    }
+    facts.booking.status = BookingStatus::Confirmed;
+    let letter = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Hosts), false);
+    assert!(!letter.text.contains("/book/h/"), "there is nothing to decide: {}", letter.text);
+}
+
+#[test]
+fn who_waits_for_the_host_can_only_cancel() {
+    let mut facts = MessageContext { language: Language::English, ..facts() };
+    facts.booking.status = BookingStatus::Pending;
+    let pending = key(MailKind::Pending, MailRole::Invitee);
+    let letter = message_text::of_change(&facts, &pending, false);
+    let said = "Alice still has to confirm. We'll email you as soon as that happens.";
+    assert!(letter.text.starts_with(said), "{}", letter.text);
+    assert!(letter.text.contains("Cancel this booking: https"), "{}", letter.text);
+    facts.event_type.hosts[0].display_name = None;
+    let letter = message_text::of_change(&facts, &pending, false);
+    assert!(letter.text.starts_with("The host still has to confirm."), "{}", letter.text);
+}
+
+/// The clock and the order of the day and the month are those that the invitee reads.
+#[test]
+fn times_are_written_as_the_invitee_reads_them() {
+    let facts = MessageContext { language: Language::AmericanEnglish, hours: Hours::Twelve, ..facts() };
+    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Invitee), false);
+    let when = "When: Tuesday, March 10, 2026, 10:00 AM–10:30 AM (Europe/Berlin, UTC+01:00)\n";
+    assert!(letter.text.contains(when), "{}", letter.text);
+    assert!(letter.html.contains("<html lang=\"en-US\">"), "{}", letter.html);
+}

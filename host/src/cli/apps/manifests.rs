@@ -1,0 +1,28 @@
+//! The manifest of a connector, to which values on the command line are compared.
+
+use anyhow::{Result, bail};
+use runtime::{Manifest, Store, manifest_text};
+
+use crate::app;
+use crate::app::config::Config;
+use crate::cli::bundle;
+
+/// The manifest of the connector that a server with this configuration has in service: the installed one, else the bundled one.
+pub fn find(config: &Config, name: &str) -> Result<Manifest> {
+    let installed = app::connector_dir(config);
+    if installed.exists()
+        && let Some(manifest) = Store::open(&installed)?.manifest(name)?
+    {
+        return Ok(manifest);
+    }
+    let folder = config.connectors_dir.as_deref();
+    // That another connector of the folder cannot be read does not matter here.
+    let bundled = folder.into_iter().flat_map(bundle::manifests);
+    let mut bundled = bundled.filter_map(|path| Manifest::parse(&manifest_text(&path).ok()?).ok());
+    match bundled.find(|manifest| manifest.name == name) {
+        Some(manifest) => Ok(manifest),
+        None => bail!(
+            "the connector {name} is not installed, and not in the folder of bundled connectors; name the folder that it is in with --connectors"
+        ),
+    }
+}

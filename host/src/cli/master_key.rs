@@ -1,0 +1,85 @@
+//! The master key of a data directory, compared with a database. No key is made here.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use base::clock::Entropy;
+use base::keyring::Keyring;
+use storage::{Db, api_keys, connections as connection_rows, installation, migrations};
+
+use crate::app;
+use crate::connections::credentials;
+
+/// Variables that the master key can come from, in their order.
+const VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];
+
+/// The place of a master key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeySource {
+    Variable(&'static str),
+    /// `master.key` in the data directory.
+    File,
+}
+
+/// The place of the master key for a data directory; none where the first start would make one.
+pub fn find_source(data_dir: &Path) -> Option<KeySource> {
+    let set = VARIABLES.into_iter().find(|variable| std::env::var_os(variable).is_some());
+    let has_file = data_dir.join(app::MASTER_KEY_FILE).exists();
+    set.map(KeySource::Variable).or(has_file.then_some(KeySource::File))
+}
+
+/// The keyring of the master key that is there; none where there is none.
+pub fn find(data_dir: &Path) -> Result<Option<Keyring>> {
+    match find_source(data_dir) {
+        Some(_) => app::open_keyring(data_dir, &Entropy::system()).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// A database's agreement with a master key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyMatch {
+    /// No host has started on the database so far.
+    Unused,
+    /// The fingerprint is the same; no account is connected, or the schema is another than this program's.
+    Fingerprint,
+    /// The fingerprint is the same, and the credentials of an account were opened.
+    SealedValue,
+}
+
+/// Compares the fingerprint that the database has with the master key, as `serve` does, and opens the credentials of an account.
+///
+/// # Errors
+/// Where the database belongs to another master key, or the credentials do not open.
+pub async fn ensure_matches(db: &Db, keyring: &Keyring) -> Result<KeyMatch> {
+    if migrations::version(db).await? == 0 {
+        return Ok(KeyMatch::Unused);
+    }
+    let Some(fingerprint) = installation::find(db.reader(), app::KEYRING_ID).await? else {
+        return Ok(KeyMatch::Unused);
+    };
+    app::ensure_key_of_database(&fingerprint, keyring)?;
+    if !migrations::pending(db).await?.is_empty() {
+        return Ok(KeyMatch::Fingerprint);
+    }
+    for tenant in api_keys::tenants(db.reader()).await? {
+        let connections = connection_rows::list(db.reader(), &tenant, ("", ""), "", 1).await?;
+        if let Some(connection) = connections.first() {
+            keyring.open(&credentials::place(&connection.id, &connection.tenant), &connection.credentials)?;
+            return Ok(KeyMatch::SealedValue);
+        }
+    }
+    Ok(KeyMatch::Fingerprint)
+}
+
+/// The fingerprint of the master key that a database belongs to.
+///
+/// # Errors
+/// Where no host has started on the database so far.
+pub async fn load_fingerprint(db: &Db) -> Result<String> {
+    let found = match migrations::version(db).await? {
+        0 => None,
+        _ => installation::find(db.reader(), app::KEYRING_ID).await?,
+    };
+    found.context("the database belongs to no master key yet: start a server on it first")
+}

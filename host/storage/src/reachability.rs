@@ -1,0 +1,209 @@
+//! Whether PostgreSQL can be reached. A connection of its own finds that out where requests wait for one or have lost theirs: then they need
+//! not wait until their time is over, and a server that is busy is told from one that is away.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{Connection, PgConnection};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::availability::Availability;
+use crate::error::{Outage, OutageKind, postgres_outage};
+
+/// How long work waits for a connection before the server is asked for another one.
+const SUSPECT_AFTER: Duration = Duration::from_millis(300);
+/// The shortest time between two connections that ask whether the server is there.
+const PROBE_EVERY: Duration = Duration::from_millis(500);
+/// How long such a connection may take: a server under load takes its time, and is there all the same.
+const PROBE_WITHIN: Duration = Duration::from_secs(4);
+/// The SQLSTATE of a server that has as many connections as it takes: it is there.
+const TOO_MANY_CONNECTIONS: &str = "53300";
+
+/// Finds out whether a server can be reached. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Reachability(Arc<Monitor>);
+
+struct Monitor {
+    to: PgConnectOptions,
+    availability: Availability,
+    probe: Mutex<ProbeState>,
+}
+
+#[derive(Default)]
+struct ProbeState {
+    is_running: bool,
+    last: Option<Instant>,
+}
+
+impl Reachability {
+    /// A monitor of the server that these options lead to.
+    pub(crate) fn new(to: PgConnectOptions, availability: Availability) -> Reachability {
+        Reachability(Arc::new(Monitor { to, availability, probe: Mutex::default() }))
+    }
+
+    /// Makes a first connection, again and again for so long. The error names the server. Returns the server's reason where it is there, and
+    /// takes no more connections.
+    pub(crate) async fn ensure(&self, within: Duration) -> Result<Option<String>> {
+        let end = Instant::now() + within;
+        loop {
+            let outage = match probe(&self.0.to).await {
+                Ok(crowded) => return Ok(crowded),
+                Err(outage) => outage,
+            };
+            if Instant::now() + PROBE_EVERY >= end {
+                bail!("{} cannot be reached: {}", self.0.availability.database(), outage.cause);
+            }
+            sleep(PROBE_EVERY).await;
+        }
+    }
+
+    /// Why the server cannot be reached; none while it can, as far as is known.
+    pub(crate) fn outage(&self) -> Option<Outage> {
+        self.0.availability.gone().borrow().clone()
+    }
+
+    /// Waits until the server can be reached again.
+    pub(crate) async fn until_back(&self) {
+        // An error: the sender is gone, which this one keeps.
+        let _ = self.0.availability.gone().wait_for(Option::is_none).await;
+    }
+
+    /// Waits until the server is known to be away, which is found out meanwhile.
+    pub(crate) async fn until_gone(&self) {
+        let mut gone = self.0.availability.gone();
+        if timeout(SUSPECT_AFTER, gone.wait_for(Option::is_some)).await.is_ok() {
+            return;
+        }
+        loop {
+            self.suspect();
+            if timeout(PROBE_EVERY, gone.wait_for(Option::is_some)).await.is_ok() {
+                return;
+            }
+        }
+    }
+
+    /// Finds out in a task of its own whether the server can be reached, unless that was done a moment ago. While it cannot, the task goes
+    /// on until it can.
+    pub(crate) fn suspect(&self) {
+        let mut probe = self.0.state();
+        if probe.is_running || probe.last.is_some_and(|last| last.elapsed() < PROBE_EVERY) {
+            return;
+        }
+        probe.is_running = true;
+        tokio::spawn(watch_server(Arc::downgrade(&self.0)));
+    }
+}
+
+impl Monitor {
+    fn state(&self) -> MutexGuard<'_, ProbeState> {
+        self.probe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Asks for connections until the server gives one, or nobody uses the database any more.
+async fn watch_server(monitor: Weak<Monitor>) {
+    loop {
+        let Some(monitor) = monitor.upgrade() else { return };
+        match probe(&monitor.to).await {
+            Ok(crowded) => {
+                monitor.availability.set_back();
+                if let Some(cause) = crowded {
+                    monitor.availability.set_crowded(&cause);
+                } else {
+                    monitor.availability.set_uncrowded();
+                    *monitor.state() = ProbeState { is_running: false, last: Some(Instant::now()) };
+                    return;
+                }
+            }
+            Err(outage) => {
+                monitor.availability.set_uncrowded();
+                monitor.availability.set_gone(outage);
+            }
+        }
+        drop(monitor);
+        sleep(PROBE_EVERY).await;
+    }
+}
+
+/// Makes a connection and ends it. The server's reason where it is there, and takes no more connections.
+async fn probe(to: &PgConnectOptions) -> Result<Option<String>, Outage> {
+    let connected = timeout(PROBE_WITHIN, async { PgConnection::connect_with(to).await?.close().await });
+    match connected.await {
+        Ok(Ok(())) => Ok(None),
+        Ok(Err(e)) => match (crowded_cause(&e), postgres_outage(&e)) {
+            (Some(cause), _) => Ok(Some(cause)),
+            (None, Some(outage)) => Err(outage),
+            (None, None) => Err(Outage::new(OutageKind::Unreachable, e.to_string())),
+        },
+        Err(_) => {
+            let cause = format!("no answer within {} s", PROBE_WITHIN.as_secs());
+            Err(Outage::new(OutageKind::Unreachable, cause))
+        }
+    }
+}
+
+/// The server's words where it has as many connections as it takes.
+fn crowded_cause(e: &sqlx::Error) -> Option<String> {
+    let e = e.as_database_error()?;
+    (e.code()? == TOO_MANY_CONNECTIONS).then(|| e.message().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_server_that_refuses_connections_is_named_and_known_to_be_gone() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let port = free.unwrap().port();
+        let to = PgConnectOptions::new_without_pgpass().host("127.0.0.1").port(port);
+        let availability = Availability::new(format!("PostgreSQL at 127.0.0.1:{port}"));
+        let reachability = Reachability::new(to, availability);
+        let refused = reachability.ensure(Duration::ZERO).await.unwrap_err().to_string();
+        assert_eq!(refused, format!("PostgreSQL at 127.0.0.1:{port} cannot be reached: connection refused"));
+        assert_eq!(reachability.outage(), None, "nobody waits for it yet");
+        timeout(Duration::from_secs(30), reachability.until_gone()).await.unwrap();
+        assert_eq!(reachability.outage().unwrap().cause, "connection refused");
+    }
+
+    /// A server with as many connections as it takes: it answers each with this refusal.
+    async fn refuse_all(listener: tokio::net::TcpListener) {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        let fields = b"SFATAL\0VFATAL\0C53300\0Mtoo many connections for role \"sb\"\0\0";
+        let length = u32::try_from(fields.len() + 4).unwrap();
+        loop {
+            let (mut client, _) = listener.accept().await.unwrap();
+            let mut startup = [0; 1_024];
+            assert!(client.read(&mut startup).await.unwrap() > 0);
+            let refusal = [b"E".as_slice(), &length.to_be_bytes(), fields].concat();
+            client.write_all(&refusal).await.unwrap();
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_no_more_connections_is_there_and_says_why() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let to = PgConnectOptions::new_without_pgpass()
+            .host("127.0.0.1")
+            .port(listener.local_addr().unwrap().port())
+            .username("sb")
+            .ssl_mode(sqlx::postgres::PgSslMode::Disable);
+        let server = tokio::spawn(refuse_all(listener));
+        let reachability = Reachability::new(to, Availability::new("PostgreSQL at db"));
+        let said = reachability.ensure(Duration::ZERO).await.unwrap();
+        assert_eq!(said.as_deref(), Some("too many connections for role \"sb\""));
+        reachability.suspect();
+        let availability = &reachability.0.availability;
+        let crowded = async {
+            while !availability.is_crowded() {
+                tokio::task::yield_now().await;
+            }
+        };
+        timeout(Duration::from_secs(30), crowded).await.unwrap();
+        assert_eq!(reachability.outage(), None);
+        server.abort();
+    }
+}
