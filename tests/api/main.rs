@@ -16,6 +16,7 @@ mod dav;
 mod email;
 mod events;
 mod formats;
+mod google;
 mod jobs;
 mod kills;
 mod local_reads;

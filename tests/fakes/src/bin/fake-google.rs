@@ -1,0 +1,20 @@
+//! `fake-google [ADDRESS]`: serves the fake of Google until it is ended. Prints the origin as the first line. The address is
+//! 127.0.0.1 with a free port where none is given.
+
+use std::env;
+use std::net::SocketAddr;
+
+use anyhow::{Context, Result};
+use fakes::{Google, oracle};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let address = match env::args().nth(1) {
+        Some(text) => text.parse().with_context(|| format!("{text} is no address such as 127.0.0.1:7100"))?,
+        None => SocketAddr::from(([127, 0, 0, 1], 0)),
+    };
+    let google = Google::listen(address, &oracle::documents()?).await?;
+    println!("{}", google.url());
+    google.serve().await;
+    Ok(())
+}
