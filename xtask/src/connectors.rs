@@ -16,6 +16,10 @@ use crate::project;
 /// The profile of what only tests run.
 const DEV: &str = "connector-dev";
 
+/// Packages that `linear-guest` has beside connectors. They are built along with these, so that the crates of both have the same features and
+/// are compiled once.
+const OF_GUEST: [&str; 6] = ["-p", "base", "-p", "mail", "--features", "mail/build,mail/html"];
+
 #[derive(clap::Args)]
 pub struct Arguments {
     /// Build these alone (folder names under `connectors/`).
@@ -70,7 +74,8 @@ pub fn build(arguments: &Arguments, mut step: impl FnMut(&str)) -> Result<()> {
     step(&format!("building the connectors {} for {TARGET}", names.join(", ")));
     let crates: BTreeSet<&str> = connectors.iter().map(|connector| connector.component.as_str()).collect();
     let packages: Vec<String> = crates.into_iter().map(|name| format!("connector-{name}")).collect();
-    cargo_build(arguments.profile(), &packages, &toolchain, "the connectors")?;
+    let besides: &[&str] = if arguments.dev { &OF_GUEST } else { &[] };
+    cargo_build(arguments.profile(), &packages, besides, &toolchain, "the connectors")?;
     for connector in &connectors {
         lay_out(connector, arguments.profile())?;
     }
@@ -86,11 +91,11 @@ pub fn is_built(component: &str) -> bool {
 }
 
 /// Builds the component in which a test counts the instructions of parsers (`tests/linear`), and puts it beside the bundle. Apart from the
-/// connectors, because some of its crates have other features.
+/// connectors, because its connectors export nothing.
 pub fn linear_guest() -> Result<()> {
     let toolchain = toolchain()?;
     project::step(&format!("building linear-guest for {TARGET}"));
-    cargo_build(DEV, &["linear-guest".to_owned()], &toolchain, "linear-guest")?;
+    cargo_build(DEV, &["linear-guest".to_owned()], &[], &toolchain, "linear-guest")?;
     let folder = project::target().join("connectors");
     put(
         &folder.join(TARGET).join(DEV).join("linear_guest.wasm"),
@@ -147,7 +152,14 @@ fn toolchain() -> Result<Toolchain> {
         .map_err(|fault| anyhow!("{fault}: {}", fault.help))
 }
 
-fn cargo_build(profile: &str, packages: &[String], toolchain: &Toolchain, what: &str) -> Result<()> {
+/// Builds packages for `TARGET`. `besides`: further arguments.
+fn cargo_build(
+    profile: &str,
+    packages: &[String],
+    besides: &[&str],
+    toolchain: &Toolchain,
+    what: &str,
+) -> Result<()> {
     let cargo = || {
         let mut command = toolchain.cargo();
         command.current_dir(project::root());
@@ -159,6 +171,7 @@ fn cargo_build(profile: &str, packages: &[String], toolchain: &Toolchain, what: 
     for package in packages {
         command.arg("-p").arg(package);
     }
+    command.args(besides);
     progress::build(&mut command, what, total)
 }
 
