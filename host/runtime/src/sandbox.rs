@@ -83,7 +83,8 @@ impl Sandbox {
             .with_overrides(call.context.origins);
         let pacing = PaceRules {
             limits: call.context.limits.unwrap_or_else(|| loaded.limits.clone()),
-            is_background: call.context.background,
+            // What changes something is not put off: a message that is to be sent now goes before the mail that is read.
+            is_background: call.context.background && call.verb != Verb::Mutate,
             now: self.now.clone(),
         };
         let context = Context {

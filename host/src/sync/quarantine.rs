@@ -158,7 +158,8 @@ pub async fn again(
     background: bool,
 ) -> Result<Option<Vec<Source>>> {
     let etag = error.provider_etag.clone();
-    Ok(match read_one(app, connection, scope, &error.source_id, background).await? {
+    let options = CallOptions { background, ..CallOptions::default() };
+    Ok(match read_one(app, connection, scope, &error.source_id, options).await? {
         Ok(sources) => Some(sources),
         Err(e) if matches!(e.code, Code::RateLimited | Code::Busy | Code::AuthExpired | Code::Host) => None,
         Err(e) => Some(vec![failed(error.source_id.clone(), etag, &e)]),
@@ -193,7 +194,8 @@ pub async fn one_by_one(
             read.push(Source { error, ..source });
             continue;
         }
-        match read_one(app, connection, scope, &source.external_id, background).await? {
+        let options = CallOptions { background, completes_page: true, ..CallOptions::default() };
+        match read_one(app, connection, scope, &source.external_id, options).await? {
             Ok(sources) => read.extend(sources),
             Err(e) if e.blame == Blame::Connector => read.push(failed(source.external_id, source.etag, &e)),
             Err(e) => return Ok(Err(e)),
@@ -208,7 +210,7 @@ pub async fn read_one(
     connection: &Connection,
     scope: &SyncScope,
     source_id: &str,
-    background: bool,
+    options: CallOptions,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
     let args = match scope.kind.is_mail() {
         true => json!(MessagesGet { messages: vec![message_ref(source_id)], ..MessagesGet::default() }),
@@ -219,7 +221,6 @@ pub async fn read_one(
         }),
     };
     let op = Op { surface: scope.kind.surface(), verb: Verb::Fetch, name: scope.kind.ops().get };
-    let options = CallOptions { background, ..CallOptions::default() };
     let target = CallTarget::of(app, connection)?;
     let reply: Result<Reply<Sources>, runtime::Error> = call::run(app, &target, op, &args, options).await;
     Ok(match reply {

@@ -41,7 +41,8 @@ pub async fn read(
     }
     let mut found = Vec::with_capacity(names.len());
     for name in names {
-        match quarantine::read_one(app, connection, scope, name, background).await? {
+        let options = CallOptions { background, ..CallOptions::default() };
+        match quarantine::read_one(app, connection, scope, name, options).await? {
             Ok(sources) => found.extend(sources),
             Err(e) => return Ok(Err(e)),
         }

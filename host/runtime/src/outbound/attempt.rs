@@ -62,12 +62,22 @@ impl CallEgress {
             account: &self.connection,
             bucket,
             units: p.wishes.units,
+            used: self.meter.used_units(bucket.map_or("", |rate| rate.name.as_str())),
             within: left.saturating_sub(REFUSAL_MARGIN.min(left / 10)),
         };
+        let is_hopeless = self.pacing.is_background && request.is_hopeless();
         match self.shared.paces.enter(request, &self.pacing).await {
-            Ok(pass) => Ok(Some(pass)),
+            Ok(pass) => {
+                if let Some(rate) = bucket {
+                    self.meter.note_units(&rate.name, p.wishes.units);
+                }
+                Ok(Some(pass))
+            }
             Err(refusal) => {
-                self.meter.note_held(refusal.wait_ms);
+                // A call of the background that needs more than there is has failed: held back, it would begin again for ever.
+                if !is_hopeless {
+                    self.meter.note_held(refusal.wait_ms);
+                }
                 let message = "the provider's limits leave no room for another request of this account now";
                 let retry_after_ms = Some(u32::try_from(refusal.wait_ms).unwrap_or(u32::MAX));
                 Err(Err { retry_after_ms, ..refused("unavailable", message) })

@@ -231,7 +231,8 @@ impl CallEgress {
             let message = format!("body: more than {} bytes sent in one call", limits.http_request_bytes);
             return Err(refused("too-large", message));
         }
-        if body.size > 0 {
+        // Servers may insist on a length where a method has a content (RFC 9110, section 8.6).
+        if body.size > 0 || [Method::POST, Method::PUT, Method::PATCH].contains(&method) {
             headers.insert(CONTENT_LENGTH, HeaderValue::from(body.size));
         }
         Ok(Prepared { method, uri, permit, target, headers, body, until: None, wishes })

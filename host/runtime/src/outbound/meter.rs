@@ -30,6 +30,8 @@ pub(crate) struct Meter {
     pub(super) has_renewed: AtomicBool,
     /// `Retry-After` of all answers by the bucket of their request; empty: of none. A bucket is there once a request was of it.
     retry_after: Mutex<BTreeMap<String, RetryAfter>>,
+    /// Units that requests have used, by bucket.
+    used_units: Mutex<BTreeMap<String, u64>>,
     /// Longest time for which a request was not sent because the limits of `[limits]` were reached, ms.
     held_ms: AtomicU64,
     in_flight: AtomicUsize,
@@ -79,6 +81,18 @@ impl Meter {
                 wait.at_ms = wait.at_ms.max(date.timestamp().as_millisecond());
             }
         });
+    }
+
+    /// Counts units of a bucket that a request uses.
+    pub(super) fn note_units(&self, bucket: &str, units: u32) {
+        let mut all = self.used_units.lock().expect("no panic while counting");
+        let used = all.entry(bucket.to_owned()).or_default();
+        *used = used.saturating_add(u64::from(units));
+    }
+
+    /// Units of a bucket that requests have used.
+    pub(super) fn used_units(&self, bucket: &str) -> u64 {
+        self.used_units.lock().expect("no panic while counting").get(bucket).copied().unwrap_or_default()
     }
 
     /// Notes that a request was not sent, and would be after so long.

@@ -52,8 +52,29 @@ pub(super) struct PaceRequest<'a> {
     /// The bucket that counts it.
     pub(super) bucket: Option<&'a RateLimit>,
     pub(super) units: u32,
+    /// Units of the bucket that earlier requests of the same call have used.
+    pub(super) used: u64,
     /// How long it may wait.
     pub(super) within: Duration,
+}
+
+impl PaceRequest<'_> {
+    /// Whether its call needs more than these units by itself.
+    fn exceeds(&self, units: impl Fn(&RateLimit) -> u32) -> bool {
+        let needed = self.used.saturating_add(u64::from(self.units));
+        self.used > 0 && self.bucket.is_some_and(|rate| needed > u64::from(units(rate)))
+    }
+
+    /// Whether the request leaves the reserve to others. A call that needs more than the background's share by itself would use that up, be
+    /// refused and begin again for ever: what it has begun it ends like a call that somebody waits for.
+    fn leaves_reserve(&self, pacing: &PaceRules) -> bool {
+        pacing.is_background && !self.exceeds(|rate| rate.allowed(true))
+    }
+
+    /// Whether the bucket has fewer units than its call needs: no wait helps.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.exceeds(|rate| rate.units)
+    }
 }
 
 /// Why a request is not sent: the limits leave no room for it in time.
@@ -92,6 +113,7 @@ struct Waiter {
     number: u64,
     bucket: Option<String>,
     units: u32,
+    /// It goes behind others and leaves them the reserve.
     is_background: bool,
     /// Told when its turn has come.
     turn: oneshot::Sender<()>,
@@ -243,7 +265,7 @@ impl Paces {
         pacing: &PaceRules,
     ) -> Result<PacePass, PaceRefusal> {
         let ends_at = Instant::now() + request.within;
-        let units_within = if pacing.is_background { BACKGROUND_WAIT } else { request.within };
+        let units_within = if request.leaves_reserve(pacing) { BACKGROUND_WAIT } else { request.within };
         let refusal = |wait_ms: u64| PaceRefusal { wait_ms: wait_ms.max(QUEUE_WAIT_MS) };
         let (pass, mut turn) = self.queue(&request, pacing).ok_or_else(|| refusal(0))?;
         loop {
@@ -293,7 +315,7 @@ impl Paces {
             bucket: request.bucket.map(|rate| rate.name.clone()),
             // More than the bucket has at all go when it is full.
             units: request.bucket.map_or(0, |rate| request.units.min(rate.units)),
-            is_background: pacing.is_background,
+            is_background: request.leaves_reserve(pacing),
             turn,
         });
         let pass = PacePass {

@@ -138,7 +138,7 @@ async fn enter(
     within_ms: u64,
 ) -> Result<PacePass, PaceRefusal> {
     let within = Duration::from_millis(within_ms);
-    let request = PaceRequest { account: ACCOUNT, bucket: of.limits.rates.first(), units, within };
+    let request = PaceRequest { account: ACCOUNT, bucket: of.limits.rates.first(), units, used: 0, within };
     paces.enter(request, of).await
 }
 
@@ -261,6 +261,24 @@ fn the_background_leaves_the_reserve_and_goes_behind_those_who_wait() {
 }
 
 #[test]
+fn a_call_of_the_background_that_needs_more_than_its_share_ends() {
+    let (paces, time) = (Arc::<Paces>::default(), FakeTime::new());
+    let limits = limits(None, vec![rate("mail", 100, 60, 20)]);
+    let background = pacing(&limits, true, &time.clock());
+    let request = |units: u32, used: u64| {
+        let within = Duration::from_secs(1);
+        PaceRequest { account: ACCOUNT, bucket: limits.rates.first(), units, used, within }
+    };
+    time.run(&paces, async {
+        drop(paces.enter(request(80, 0), &background).await.unwrap());
+        assert!(paces.enter(request(10, 0), &background).now_or_never().unwrap().is_err(), "another call");
+        drop(paces.enter(request(10, 80), &background).await.unwrap());
+        assert!(!request(10, 90).is_hopeless() && request(11, 90).is_hopeless());
+        assert!(!request(5_000, 0).is_hopeless(), "it goes when all are there");
+    });
+}
+
+#[test]
 fn a_bucket_that_is_used_up_holds_no_other_one() {
     let (paces, time) = (Arc::<Paces>::default(), FakeTime::new());
     let limits = limits(Some(2), vec![rate("mail", 1, 60, 0), rate("calendar", 10, 60, 0)]);
@@ -270,7 +288,8 @@ fn a_bucket_that_is_used_up_holds_no_other_one() {
         let mut held = pin!(enter(&paces, &of, 1, 90_000));
         assert!(futures::poll!(held.as_mut()).is_pending());
         let within = Duration::from_millis(10);
-        let request = PaceRequest { account: ACCOUNT, bucket: limits.rates.get(1), units: 1, within };
+        let bucket = limits.rates.get(1);
+        let request = PaceRequest { account: ACCOUNT, bucket, units: 1, used: 0, within };
         assert!(paces.enter(request, &of).now_or_never().unwrap().is_ok());
         let began = time.now();
         assert!(held.await.is_ok());
@@ -363,7 +382,8 @@ fn idle_accounts_are_forgotten_when_their_units_are_back() {
     let use_one = async |number: usize| {
         let account = format!("conn_{number}");
         let within = Duration::from_millis(10);
-        let request = PaceRequest { account: &account, bucket: of.limits.rates.first(), units: 1, within };
+        let bucket = of.limits.rates.first();
+        let request = PaceRequest { account: &account, bucket, units: 1, used: 0, within };
         drop(paces.enter(request, &of).await.unwrap());
     };
     time.run(&paces, async {
