@@ -303,6 +303,11 @@ export interface DraftSave {
   replaces: MessageRef | null;
   /** The replaced source's etag; a mismatch is failure "conflict". */
   ifMatch: string | null;
+  /**
+   * The provider's id of the thread that the draft belongs to: that of the message it answers, else that of the version it replaces.
+   * None for a draft that begins a thread, and where the provider has no threads.
+   */
+  thread: string | null;
 }
 
 /** A mailbox address, best effort: mail in the wild may lack the `@`. */
@@ -625,8 +630,8 @@ export interface MessageSearch {
  *
  * Call `Context::reached("handed-over")` right before the step after which the provider may deliver it, and not before: until then the
  * host repeats the call after a crash, from then on it looks for the message (`messages.find`) and never repeats it. A failure
- * after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}` or its status is one
- * (4xx without 408, and 503).
+ * after that step counts as a refusal, with nothing handed over, when its `detail` says `{"handedOver": false}`, and does not when it
+ * says `{"handedOver": true}`. Where `detail` says neither, a refusal is a status of 4xx without 408, and 503.
  *
  * Call `Context::reached("accepted")` as soon as the provider has said that it takes the message for at least one recipient, and go on with
  * the copy and the draft after that. A call that ends in between is then a message that was sent; without it the host has to look for the
@@ -646,6 +651,11 @@ export interface MessageSend {
   sentBlob: string | null;
   /** The draft that it was; it is gone afterwards. */
   draft: MessageRef | null;
+  /**
+   * The provider's id of the thread that the message belongs to: that of the message it answers, else that of its draft. None for a
+   * message that begins a thread, and where the provider has no threads.
+   */
+  thread: string | null;
 }
 
 /** A change of a message. What is none stays as it is. */

@@ -407,6 +407,7 @@ fn sent_and_found(live: &Live, draft: MessageRef) {
         save_to_sent: true,
         sent_blob: None,
         draft: Some(draft),
+        thread: None,
     };
     let sent = Imap::send(&live.cx().keyed("s"), sending.clone()).unwrap();
     let states: Vec<_> = sent.recipients.iter().map(|r| (r.accepted, r.temporary)).collect();
@@ -452,7 +453,8 @@ fn messages_are_stored_sent_and_found() {
         // A draft, and a newer version of it.
         let draft = |text: &str, replaces: Option<(MessageRef, Option<String>)>| {
             let (replaces, if_match) = replaces.map_or((None, None), |(message, etag)| (Some(message), etag));
-            let args = DraftSave { blob: blob(text), internet_message_id: "n8@x".into(), replaces, if_match };
+            let (blob, internet_message_id) = (blob(text), "n8@x".into());
+            let args = DraftSave { blob, internet_message_id, replaces, if_match, thread: None };
             Imap::save_draft(&live.cx().keyed("d"), args)
         };
         let first = draft(&message(8), None).unwrap();

@@ -506,6 +506,7 @@ fn drafts(session: &Session) {
             internet_message_id: "draft@jmap.test".into(),
             replaces: replaces.map(reference),
             if_match,
+            thread: None,
         };
         Jmap::save_draft(&session.cx().keyed("k"), args)
     };
@@ -557,6 +558,7 @@ fn sending(session: &Session, draft: &Source) {
         save_to_sent: true,
         sent_blob: Some(session.host.blob(bytes("Bcc: hidden@sink.test\r\n").as_bytes())),
         draft: Some(reference(draft)),
+        thread: None,
     };
     session.host.steps.borrow_mut().clear();
     let sent = Jmap::send(&session.cx().keyed("k"), args.clone()).unwrap();

@@ -723,7 +723,7 @@ fn a_draft_is_kept_until_the_new_version_is_there() {
             blob: session.host.blob(b"Subject: x\r\n\r\ny\r\n"),
             internet_message_id: "d@jmap.test".into(),
             replaces: Some(MessageRef { source: format!("M:{old}"), hint: None }),
-            if_match: None,
+            ..DraftSave::default()
         };
         Jmap::save_draft(&session.cx(), args)
     };

@@ -12,6 +12,7 @@ use model::wire::email::{MessageFind, MessageSend, MessageUpdate, Sent};
 use model::wire::{Mutated, Sources};
 use runtime::{self, Blobs, Progress, Surface, Verb};
 use storage::connections::Connection;
+use storage::items::Item;
 use storage::jobs::{self, Job, LostLease};
 use storage::lane::Lane;
 use storage::outbox::Outgoing;
@@ -25,6 +26,7 @@ use crate::connections::provider_call::failed;
 use crate::connections::{self, throttle};
 use crate::local_copy::mail::draft_state::is_gone;
 use crate::local_copy::mail::source_names::is_only_here;
+use crate::local_copy::mail::threads;
 use crate::sending::outcome::{self, SendOutcome};
 use crate::sending::{SendOptions, is_open, store_outcome};
 use crate::writes::provider_records::reference;
@@ -249,10 +251,9 @@ async fn attempt(
         return Ok(Some(SendOutcome::Later { code: "overloaded".into(), message, retry_after_ms: None }));
     };
     let sent_blob = sent_copy(app, row, &options, &message, &blobs).await?;
-    let draft = match &row.draft_id {
-        None => None,
-        Some(id) => items::find(app.db.reader(), &row.tenant, ResourceKind::EmailDraft.as_str(), id).await?,
-    };
+    let draft = find_draft(app, row).await?;
+    let answered = options.original.as_deref().filter(|_| !options.is_forward);
+    let thread = threads::find_joined(app, &row.tenant, answered, draft.as_ref()).await?;
     let args = MessageSend {
         blob,
         internet_message_id: row.internet_message_id.clone(),
@@ -260,7 +261,8 @@ async fn attempt(
         recipients: to,
         save_to_sent: options.save_to_sent,
         sent_blob,
-        draft: draft.filter(|d| !is_gone(d)).map(|d| reference(&d)),
+        draft: draft.as_ref().map(reference),
+        thread,
     };
     drop(message);
     // A provider that knows the key would only repeat what it said of these recipients before.
@@ -320,6 +322,13 @@ async fn not_told(
         true => SendOutcome::Accepted,
         false => outcome::of_error(e, &error, now.handed_over_at.is_some()),
     }))
+}
+
+/// The draft that the message was, if the provider still has it.
+async fn find_draft(app: &App, row: &Outgoing) -> Result<Option<Item>> {
+    let Some(id) = &row.draft_id else { return Ok(None) };
+    let draft = items::find(app.db.reader(), &row.tenant, ResourceKind::EmailDraft.as_str(), id).await?;
+    Ok(draft.filter(|draft| !is_gone(draft)))
 }
 
 fn mime() -> Option<String> {

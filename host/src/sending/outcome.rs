@@ -58,10 +58,13 @@ pub fn of_error(e: &runtime::Error, error: &Error, is_handed_over: bool) -> Send
     }
 }
 
-/// The provider got it and said no: the connector says so, or it is in the status. A gateway in between knows less (502, 504), and a
-/// server that broke (500) or gave up waiting (408) may have gone on.
+/// Whether the provider got it and said no. What the connector says of it decides: it knows its provider. Else the status does: a gateway in
+/// between knows less (502, 504), and a server that broke (500) or gave up waiting (408) may have gone on.
 fn is_refusal(e: &runtime::Error) -> bool {
-    e.is_handed_over() == Some(false) || matches!(e.provider_status, Some(400..=407 | 409..=499 | 503))
+    match e.is_handed_over() {
+        Some(is_handed_over) => !is_handed_over,
+        None => matches!(e.provider_status, Some(400..=407 | 409..=499 | 503)),
+    }
 }
 
 /// What is to be kept.
@@ -213,5 +216,54 @@ fn status(outcome: &RecipientOutcome) -> RecipientStatus {
         (true, _) => RecipientStatus::Accepted,
         (false, true) => RecipientStatus::Deferred,
         (false, false) => RecipientStatus::Bounced,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use base::error::refuse;
+    use runtime::Code;
+    use serde_json::json;
+
+    use super::{SendOutcome, is_refusal, of_error};
+
+    fn failure(status: Option<u16>, detail: &str) -> runtime::Error {
+        runtime::Error { provider_status: status, ..runtime::Error::new(Code::Unavailable, detail) }
+    }
+
+    #[test]
+    fn a_status_says_whether_the_provider_refused() {
+        let refused: Vec<u16> = (400..600).filter(|status| is_refusal(&failure(Some(*status), ""))).collect();
+        let expected: Vec<u16> = (400..500).filter(|status| *status != 408).chain([503]).collect();
+        assert_eq!(refused, expected);
+        assert!(!is_refusal(&failure(None, "")), "without an answer it may have gone out");
+    }
+
+    #[test]
+    fn the_connector_decides_before_the_status() {
+        for status in [None, Some(400), Some(408), Some(429), Some(500), Some(503), Some(504)] {
+            for is_handed_over in [true, false] {
+                let detail = json!({ "handedOver": is_handed_over, "reason": "x" }).to_string();
+                assert_eq!(is_refusal(&failure(status, &detail)), !is_handed_over, "{status:?}");
+            }
+        }
+        // What is no answer to the question leaves it to the status.
+        for detail in ["not JSON", "{}", "[]", "{\"handedOver\":null}", "{\"handedOver\":\"no\"}"] {
+            assert!(is_refusal(&failure(Some(503), detail)) && !is_refusal(&failure(Some(500), detail)));
+        }
+    }
+
+    /// A 503 after the hand-over: with `handedOver` it is looked for, without it is sent again.
+    #[test]
+    fn what_may_have_been_handed_over_is_looked_for() {
+        let public = refuse(base::error::Code::ProviderUnavailable, "away");
+        let outcome = |detail: &str, is_handed_over: bool| {
+            of_error(&failure(Some(503), detail), &public, is_handed_over)
+        };
+        let detail = json!({ "handedOver": true }).to_string();
+        assert!(matches!(outcome(&detail, true), SendOutcome::NotFound { .. }));
+        assert!(matches!(outcome("", true), SendOutcome::Later { .. }));
+        // It had not come so far.
+        assert!(matches!(outcome(&detail, false), SendOutcome::Later { .. }));
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::email::listing::fresh;
-use crate::email::mailbox::{Mailbox, Provider, letter, refused, subjects, text};
+use crate::email::mailbox::{Letter, Mailbox, Provider, letter, refused, subjects, text};
 
 on_every_mailbox!(
     a_conversation,
@@ -125,4 +125,51 @@ async fn a_late_joiner(mailbox: Mailbox) {
     assert_eq!(old["messageCount"], 3);
     let by_old_name = mailbox.list(&format!("thread_id={}", text(&apart[0]["threadId"]))).await;
     assert_eq!(by_old_name.len(), 3);
+}
+
+/// A message without a Message-ID cannot be named by its answers: only the provider's name of its thread brings them there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_joins_the_thread_by_its_name_at_the_provider() {
+    let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
+    let nameless = letter("Plans", "none", "");
+    let raw = nameless.raw.replace("Message-ID: <none>\r\n", "");
+    mailbox.there.deliver(&Letter { raw, ..nameless }).await;
+    let question = mailbox.titled("Plans").await;
+    assert_eq!(question["internetMessageId"], Value::Null);
+
+    let sent = mailbox.send(json!({ "subject": null, "replyToMessageId": question["id"] })).await;
+    assert_eq!((&sent["delivery"]["state"], &sent["inReplyTo"]), (&json!("sent"), &json!([])));
+    assert_eq!(sent["threadId"], question["threadId"]);
+    let forward = json!({ "subject": null, "replyToMessageId": question["id"], "replyMode": "forward" });
+    assert_ne!(mailbox.send(forward).await["threadId"], question["threadId"], "a forward begins its own");
+    assert_ne!(mailbox.send(json!({ "subject": "Re: Plans" })).await["threadId"], question["threadId"]);
+}
+
+/// Each version of a draft stays in the thread of the message that it answers; a version that answers nothing leaves it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_draft_stays_in_the_thread_of_what_it_answers() {
+    let mailbox = Mailbox::open(Provider::Sandbox).await.expect("a sandbox");
+    let nameless = letter("Plans", "none", "");
+    let raw = nameless.raw.replace("Message-ID: <none>\r\n", "");
+    mailbox.there.deliver(&Letter { raw, ..nameless }).await;
+    let question = mailbox.titled("Plans").await;
+    let create = async || {
+        let new = json!({ "connectionId": mailbox.connection, "to": [{ "email": mailbox.other.address }],
+            "replyToMessageId": question["id"], "body": { "text": "one" } });
+        mailbox.api.post("/v1/email/drafts", new).send().await.expect(201)
+    };
+    let path = |draft: &Value| format!("/v1/email/drafts/{}", text(&draft["id"]));
+    let draft = create().await;
+    assert_eq!(draft["threadId"], question["threadId"]);
+    let change = json!({ "body": { "text": "two" }, "etag": draft["etag"] });
+    let changed = mailbox.api.patch(path(&draft), change).send().await.expect(200);
+    assert_eq!(changed["threadId"], question["threadId"]);
+    let sent = mailbox.api.post(format!("{}/send", path(&draft)), json!({})).send().await.expect(202);
+    mailbox.server.hand_over().await;
+    assert_eq!(mailbox.read(&sent["id"]).await["threadId"], question["threadId"]);
+
+    let draft = create().await;
+    let change = json!({ "replyToMessageId": null, "etag": draft["etag"] });
+    let alone = mailbox.api.patch(path(&draft), change).send().await.expect(200);
+    assert_ne!(alone["threadId"], question["threadId"]);
 }

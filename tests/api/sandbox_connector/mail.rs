@@ -524,6 +524,7 @@ fn drafts() {
             internet_message_id: "draft@x.test".to_owned(),
             replaces: replaces.map(|source| named(&source.external_id)),
             if_match: replaces.and_then(|source| source.etag.clone()),
+            thread: None,
         };
         Sandbox::save_draft(&api.at_desk(&desk).keyed(key), args)
     };
@@ -565,6 +566,7 @@ fn sends() {
                 desk.blob(letter("Sent", key).replace("Subject", "Bcc: hidden@x.test\r\nSubject")),
             ),
             draft: draft.map(|source| named(&source.external_id)),
+            thread: None,
         };
         let sent = Sandbox::send(&api.at_desk(&desk).keyed(key), args);
         (sent, desk.steps.into_inner())

@@ -131,7 +131,9 @@ pub fn append(context: &Context, args: &MessageAppend) -> Outcome<Mutated> {
 /// Stores a draft in the place of another one.
 pub fn save_draft(context: &Context, args: &DraftSave) -> Outcome<Mutated> {
     let replaces = args.replaces.as_ref().map(|message| ("replaces", message.source.as_str()));
-    upload(context, "drafts", replaces.as_slice(), &args.blob, args.if_match.as_deref())
+    let thread = args.thread.as_deref().map(|thread| ("thread", thread));
+    let query: Vec<(&str, &str)> = replaces.into_iter().chain(thread).collect();
+    upload(context, "drafts", &query, &args.blob, args.if_match.as_deref())
 }
 
 /// Hands a message over. The provider knows the idempotency key, so that even a repetition would send nothing twice.
@@ -167,6 +169,7 @@ fn order(args: &MessageSend, id: &str) -> Vec<Segment> {
         "recipients": args.recipients,
         "keepCopy": args.save_to_sent,
         "draft": args.draft.as_ref().map(|draft| &draft.source),
+        "thread": args.thread,
     });
     let mut head = head.to_string();
     // The closing brace comes last.
@@ -219,7 +222,9 @@ mod tests {
         args.recipients = vec!["\"odd\\\"@x.test".to_owned()];
         (args.sent_blob, args.save_to_sent) = (Some("b2".to_owned()), true);
         args.draft = Some(MessageRef { source: "d".to_owned(), hint: None });
+        args.thread = Some("t".to_owned());
         let full = printed(&args);
+        assert_eq!(full["thread"], "t");
         assert_eq!(
             (&full["raw"], &full["copy"], &full["draft"]),
             (&json!("<b1>"), &json!("<b2>"), &json!("d"))

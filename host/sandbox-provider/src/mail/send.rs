@@ -47,6 +47,8 @@ struct Order {
     keep_copy: bool,
     /// The draft that it was, which goes with it.
     draft: Option<String>,
+    /// The thread of the copy; none: the one that its headers lead to.
+    thread: Option<String>,
 }
 
 /// An order that can be carried out.
@@ -199,6 +201,7 @@ fn keep(state: &mut State, mail: &str, now_ms: i64, post: &Post, id: String) -> 
     let sent = Message {
         folders: vec![Purpose::Sent.folder().to_owned()],
         flags: Flags { seen: true, ..Flags::default() },
+        thread: post.order.thread.clone().unwrap_or_default(),
         ..inbox(id.clone(), now_ms)
     };
     store(state, mail, now_ms, read, sent, raw);

@@ -46,11 +46,18 @@ pub fn store(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Me
     place(state, mail, now_ms, read, message);
 }
 
-/// The same for one whose bytes are there already.
+/// The same for one whose bytes are there already. The thread that it names counts if a message is in it.
 pub fn place(state: &mut State, mail: &str, now_ms: i64, read: Read, message: Message) {
     let Some(account) = state.account(mail) else { return };
+    let is_in_it = |entry: &Arc<Entry>| entry.message().is_some_and(|one| one.thread == message.thread);
+    let is_named =
+        !message.thread.is_empty() && mailbox(state, mail).is_ok_and(|mailbox| mailbox.live().any(is_in_it));
+    let thread = match is_named {
+        true => message.thread.clone(),
+        false => account.letters.thread(&read.content, &message.id),
+    };
     let message = Message {
-        thread: account.letters.thread(&read.content, &message.id),
+        thread,
         born: state.seq + 1,
         weight: read.weight,
         search: read.search,
@@ -161,6 +168,8 @@ pub struct Draft {
     id: Option<String>,
     /// The draft that this one takes the place of; `If-Match` is for it.
     replaces: Option<String>,
+    /// None: the one that its headers lead to.
+    thread: Option<String>,
 }
 
 /// `POST /sandbox/v1/mail/drafts`: every version is a message of its own.
@@ -177,6 +186,7 @@ pub async fn draft(
         let mut message = Message {
             id: id.clone(),
             replaces: query.replaces.clone(),
+            thread: query.thread.clone().unwrap_or_default(),
             received_ms: now_ms,
             folders: vec![Purpose::Drafts.folder().to_owned()],
             flags: Flags { seen: true, draft: true, ..Flags::default() },

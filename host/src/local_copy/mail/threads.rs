@@ -7,9 +7,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use ::mail::threads::base_subject;
 use base::error::{Result, not_found};
 use base::ids;
+use base::tenant::Tenant;
 use model::email::EmailMessage;
 use sha2::{Digest, Sha256};
 use storage::Tx;
+use storage::items::{self, Item};
 use storage::mail::{self as table, NewThread, Thread, ThreadName};
 
 use crate::app::App;
@@ -186,6 +188,28 @@ pub async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<Thread>
         }
     }
     Err(missing())
+}
+
+/// Returns the provider's id of the thread that a message or draft belongs to: that of the message it answers (`answered`, an id of ours),
+/// else that of its draft. None where both have none, and where threads are computed here.
+pub async fn find_joined(
+    app: &App,
+    tenant: &Tenant,
+    answered: Option<&str>,
+    draft: Option<&Item>,
+) -> Result<Option<String>> {
+    let reader = app.db.reader();
+    let answered = match answered {
+        Some(id) => items::find(reader, tenant, ResourceKind::EmailMessage.as_str(), id).await?,
+        None => None,
+    };
+    for id in answered.iter().chain(draft).filter_map(|item| item.series_id.as_deref()) {
+        let thread = table::find_thread(reader, tenant, id).await?;
+        if let Some(external_id) = thread.and_then(|thread| thread.external_id) {
+            return Ok(Some(external_id));
+        }
+    }
+    Ok(None)
 }
 
 /// The names that lead to a message's thread: its own Message-ID and those that it names, each under its subject.

@@ -5,7 +5,7 @@ use base::error::{Code, Error, Result, invalid, not_found, refuse};
 use base::input::merge_patch;
 use base::input::validate::fault;
 use model::email::EmailMessage;
-use model::email::draft::{Draft, DraftStatus};
+use model::email::draft::{Draft, DraftStatus, ReplyMode};
 use model::email::send::NewBody;
 use model::wire::email::DraftSave;
 use runtime::{Blobs, Surface};
@@ -23,6 +23,7 @@ use crate::connections::write_context::{WriteAccount, WriteContext};
 use crate::local_copy::mail::draft_state::{is_being_sent, is_gone, is_open, status};
 use crate::local_copy::mail::render_content::content_of;
 use crate::local_copy::mail::render_draft::{DraftHostFields, printed};
+use crate::local_copy::mail::threads;
 use crate::resources::collection_items::WriteOptions;
 use crate::resources::mail::append::full;
 use crate::resources::mail::compose::{DraftContent, compose};
@@ -93,11 +94,13 @@ async fn save(
     let content = app.compute.run(tenant, bytes.len(), || content_of(&bytes)).await;
     let blobs = Blobs::default();
     let blob = blobs.create(&bytes, Some("message/rfc822".to_owned())).ok_or_else(full)?;
+    let thread = find_thread(app, connection, &own, before).await?;
     let args = DraftSave {
         blob,
         internet_message_id: composed.outgoing.message_id.clone(),
         replaces: before.map(crate::writes::provider_records::reference),
         if_match: before.and_then(|item| expected.provider_etag(item)),
+        thread,
     };
     if let Some(item) = before {
         announce(app, connection, item, &args.internet_message_id).await?;
@@ -111,6 +114,25 @@ async fn save(
     let remainder = DraftRemainder { own: own.fields(), content };
     let view = MessageView::draft(before, change, remainder).after(&mut done)?;
     reconcile(cx, WriteLocation::top(connection, ResourceKind::EmailMessage), done, view).await
+}
+
+/// Returns the provider's id of the thread that a draft belongs to. A draft that no longer answers what it answered leaves its thread.
+async fn find_thread(
+    app: &App,
+    connection: &Connection,
+    own: &DraftHostFields,
+    before: Option<&Item>,
+) -> Result<Option<String>> {
+    let answered = own.reply_to_message_id.as_deref().filter(|_| own.reply_mode != Some(ReplyMode::Forward));
+    let draft = match before {
+        Some(item) => {
+            let draft: Draft = serde_json::from_str(&item.body)?;
+            let is_same = draft.reply_to_message_id == own.reply_to_message_id;
+            Some(item).filter(|_| is_same && draft.reply_mode == own.reply_mode)
+        }
+        None => None,
+    };
+    threads::find_joined(app, &connection.tenant, answered, draft).await
 }
 
 /// Notes the Message-ID that the next version has, so that a pull which meets that version first knows whose it is.

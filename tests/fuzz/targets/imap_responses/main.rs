@@ -120,8 +120,8 @@ fn one(server: &Server, operation: u8, known: &[Source]) {
         }
         7 => {
             let replaces = Some(message);
-            Imap::save_draft(&cx, DraftSave { blob, internet_message_id: id, replaces, if_match: None })
-                .map(|answer| answer.sources)
+            let args = DraftSave { blob, internet_message_id: id, replaces, ..DraftSave::default() };
+            Imap::save_draft(&cx, args).map(|answer| answer.sources)
         }
         8 => Imap::send(&cx, send(blob, id, message)).map(|answer| answer.sources),
         9 => {
@@ -144,6 +144,7 @@ fn send(blob: String, id: String, draft: MessageRef) -> MessageSend {
         save_to_sent: true,
         sent_blob: None,
         draft: Some(draft),
+        thread: None,
     }
 }
 

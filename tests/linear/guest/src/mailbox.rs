@@ -79,6 +79,7 @@ pub const ALL: &[Parser] = &[
             save_to_sent: false,
             sent_blob: None,
             draft: None,
+            thread: None,
         };
         drop(black_box(Imap::send(&cx(&server), send)));
     }),
