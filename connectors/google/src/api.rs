@@ -16,6 +16,21 @@ pub fn accepted(context: &Context, response: Response, doing: &str) -> Outcome<R
     if response.is_success() { Ok(response) } else { Err(failures::from_response(context, &response, doing)) }
 }
 
+/// Sends a request whose success has no content, such as a deletion.
+pub fn execute(context: &Context, request: Request, doing: &str) -> Outcome<()> {
+    ensure_done(&send(context, request, doing)?)
+}
+
+/// Checks the successful answer of such a request: some of Google's APIs answer nothing, others an empty object. Fails with `unavailable` for
+/// anything else. A page that a front end answers with 200 says nothing of the request, and an event that is taken for deleted while Google
+/// keeps it is in no later changes.
+pub fn ensure_done(response: &Response) -> Outcome<()> {
+    match response.body.trim_ascii_start().first() {
+        None | Some(b'{') => Ok(()),
+        Some(_) => Err(Failure::unavailable("the provider's answer is neither empty nor a JSON object")),
+    }
+}
+
 /// Sends a request whose answer is a JSON object.
 pub fn ask<T: DeserializeOwned>(context: &Context, request: Request, doing: &str) -> Outcome<T> {
     object(&send(context, request, doing)?)

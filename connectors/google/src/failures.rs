@@ -52,6 +52,9 @@ pub fn from_response(context: &Context, response: &Response, doing: &str) -> Fai
     match response.status {
         401 => failure,
         403 | 429 if is_limit(reason) || response.status == 429 => limited(context, failure, &error, doing),
+        403 if error.message.to_ascii_lowercase().contains("person.etag") => {
+            failure.with_code(code::CONFLICT)
+        }
         403 => forbidden(failure, reason, doing),
         400 | 404 | 409 | 410 | 412 => rejected(failure, reason, &error.message),
         _ => failure,
@@ -61,6 +64,11 @@ pub fn from_response(context: &Context, response: &Response, doing: &str) -> Fai
 /// Whether the failure has this reason of Google's.
 pub fn has_reason(failure: &Failure, reason: &str) -> bool {
     failure.detail.as_ref().is_some_and(|detail| detail["providerReason"] == reason)
+}
+
+/// Whether the provider itself says that there is no such thing. A front end that answers 404 gives no reason, and says nothing of it.
+pub fn is_gone(failure: &Failure) -> bool {
+    failure.code == code::NOT_FOUND && failure.detail.is_some()
 }
 
 fn is_limit(reason: &str) -> bool {
@@ -129,6 +137,16 @@ fn rejected(failure: Failure, reason: &str, message: &str) -> Failure {
     match (failure.http_status, reason) {
         (Some(400), _) if is_expired || reason == "EXPIRED_SYNC_TOKEN" => expired(failure),
         (Some(410), "fullSyncRequired" | "updatedMinTooLongAgo") => expired(failure),
+        // People: another one has changed the contact since it was read.
+        (Some(400), _) if says("person.etag") || says("etag is different") => {
+            failure.with_code(code::CONFLICT)
+        }
+        // People: another write of the same account is under way.
+        (Some(409), "ABORTED") => failure.with_code(code::UNAVAILABLE),
+        (Some(400), _) if says("mail service not enabled") => {
+            let message = "this account has no Gmail".to_owned();
+            Failure { message, ..failure.with_code(code::UNSUPPORTED) }
+        }
         (Some(400), _) if says("invalid sequence value") => failure.with_code(code::CONFLICT),
         (Some(400), _) if says("invalid conference type value") => {
             let message = "the provider makes no conferences of this type in the calendar".to_owned();

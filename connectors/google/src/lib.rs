@@ -5,9 +5,12 @@ mod account;
 mod api;
 mod calendar;
 mod connector;
+mod contacts;
 mod failures;
 mod fields;
+mod mail;
 mod roots;
+mod tasks;
 mod watch;
 
 pub use crate::calendar::colors::Palette;
@@ -22,4 +25,4 @@ pub use crate::connector::Google;
 
 // A native linker refuses the names of a component's exports.
 #[cfg(target_family = "wasm")]
-connector_sdk::export_connector!(Google, [calendar, lifecycle, watch]);
+connector_sdk::export_connector!(Google, [calendar, contacts, email, lifecycle, tasks, watch]);

@@ -8,7 +8,7 @@ use model::wire::watch::{WatchStart, WatchStop, Watching};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::api::{ask, send};
+use crate::api::{ask, execute};
 use crate::connector::Google;
 use crate::failures::has_reason;
 use crate::roots;
@@ -51,10 +51,10 @@ impl Watch for Google {
     fn stop(context: &Context, args: WatchStop) -> Outcome<()> {
         let body = json!({ "id": args.external_id, "resourceId": args.resource });
         let request = Request::post(roots::calendar(&["channels", "stop"], &[])?).json(&body);
-        match send(context, request, "stopping the notifications") {
+        match execute(context, request, "stopping the notifications") {
             // Stopped already, or expired.
             Err(failure) if failure.code == code::NOT_FOUND => Ok(()),
-            stopped => stopped.map(drop),
+            stopped => stopped,
         }
     }
 }

@@ -55,6 +55,8 @@ fn an_error_counts_by_its_reason() {
             error(403, "notACalendarUser", "The user must be signed up for Google Calendar."),
             code::UNSUPPORTED,
         ),
+        (error(400, "failedPrecondition", "Mail service not enabled"), code::UNSUPPORTED),
+        (error_info(409, "ABORTED", ""), code::UNAVAILABLE),
         (error(412, "conditionNotMet", "Precondition Failed"), code::CONFLICT),
         (
             error(400, "invalid", "Invalid sequence value. The specified sequence number is below"),
@@ -138,11 +140,31 @@ fn a_reason_of_the_catalogue_is_named() {
 }
 
 fn check(identity: Response, primary: Response, colors: Response) -> Outcome<Account> {
-    let provider = Recorded::new()
-        .expect("GET", "https://openidconnect.googleapis.com/v1/userinfo", identity)
-        .expect("GET", "https://www.googleapis.com/calendar/v3/users/me/calendarList/primary", primary)
-        .expect("GET", "https://www.googleapis.com/calendar/v3/colors", colors);
-    Google::check(&Context::new(&provider, Connection::default()))
+    check_with(identity, primary, colors, |_| {
+        error(403, "insufficientPermissions", "Insufficient Permission")
+    })
+}
+
+/// `others`: the answer for each URL of another surface.
+fn check_with(
+    identity: Response,
+    primary: Response,
+    colors: Response,
+    others: impl Fn(&str) -> Response + 'static,
+) -> Outcome<Account> {
+    let provider = Recorded::answering(move |request| {
+        Ok(match request.url.as_str() {
+            "https://openidconnect.googleapis.com/v1/userinfo" => identity.clone(),
+            "https://www.googleapis.com/calendar/v3/users/me/calendarList/primary" => primary.clone(),
+            "https://www.googleapis.com/calendar/v3/colors" => colors.clone(),
+            url => others(url),
+        })
+    });
+    let account = Google::check(&Context::new(&provider, Connection::default()));
+    let requests = provider.requests.borrow();
+    let (reads, sends): (Vec<_>, Vec<_>) = requests.iter().partition(|request| request.method == "GET");
+    assert_eq!((reads.len(), sends.len() < 2), (8, true));
+    account
 }
 
 fn identity() -> Response {
@@ -209,5 +231,87 @@ fn an_account_without_calendars_has_no_calendar_surface() {
         (error(500, "backendError", "no"), code::UNAVAILABLE),
     ] {
         assert_eq!(check(identity(), answer, colors()).expect_err("no account").code, expected);
+    }
+}
+
+const PROFILE: &str = "https://gmail.googleapis.com/gmail/v1/users/me/profile";
+const SEND_AS: &str = "https://gmail.googleapis.com/gmail/v1/users/me/settings/sendAs";
+
+fn mailbox(url: &str) -> Response {
+    let send_as = json!({ "sendAs": [
+        { "sendAsEmail": "ada@example.test", "isPrimary": true, "isDefault": true },
+        { "sendAsEmail": "sales@example.test", "verificationStatus": "accepted" },
+        { "sendAsEmail": "later@example.test", "verificationStatus": "pending" },
+    ] });
+    let body = match url {
+        PROFILE => json!({ "emailAddress": "Ada@example.test", "historyId": "7" }),
+        SEND_AS => send_as,
+        _ => return error(403, "insufficientPermissions", "Insufficient Permission"),
+    };
+    response(200, &[], &body.to_string())
+}
+
+#[test]
+fn a_surface_is_there_where_its_small_read_succeeds() {
+    let refused = || error(403, "insufficientPermissions", "no");
+    let account = check_with(identity(), refused(), refused(), mailbox).expect("an account");
+    assert_eq!(
+        (account.surfaces.as_slice(), account.aliases.as_slice()),
+        (&["email".to_owned()][..], &["sales@example.test".to_owned()][..],)
+    );
+    assert_eq!(account.email.as_deref(), Some("ada@example.test"));
+    let all = |url: &str| match url {
+        url if url.contains("/otherContacts") => error(403, "insufficientPermissions", "no"),
+        url if url.starts_with("https://gmail.") => mailbox(url),
+        _ => response(200, &[], "{}"),
+    };
+    let account = check_with(identity(), primary(), colors(), all).expect("an account");
+    assert_eq!(account.surfaces, ["calendar", "email", "contacts", "tasks"]);
+    assert_eq!(account.settings.get("otherContacts"), Some(&json!(false)));
+    // A mailbox tells whose account it is, where the token has no identity.
+    let account =
+        check_with(error(401, "authError", "no"), refused(), refused(), mailbox).expect("an account");
+    assert_eq!(account.external_account_id, "Ada@example.test");
+}
+
+/// A grant to send reads nothing, not even the mailbox's address. A message without content shows it: it is refused as such.
+#[test]
+fn an_account_that_only_sends_has_mail() {
+    let only_sends = |url: &str| match url.ends_with("/gmail/v1/users/me/messages/send") {
+        true => error(400, "invalidArgument", "'raw' RFC822 payload message string required"),
+        false => error(403, "insufficientPermissions", "no"),
+    };
+    let account = check_with(identity(), primary(), colors(), only_sends).expect("an account");
+    assert_eq!(account.surfaces, ["calendar", "email"]);
+    assert_eq!(account.email.as_deref(), Some("ada@example.test"));
+    let sends_badly = |url: &str| match url.ends_with("/messages/send") {
+        true => error(503, "backendError", "no"),
+        false => error(403, "insufficientPermissions", "no"),
+    };
+    let failure = check_with(identity(), primary(), colors(), sends_badly).expect_err("no account");
+    assert_eq!(failure.code, code::UNAVAILABLE);
+}
+
+/// An API that the operator's project has not enabled, or an account without Gmail, costs the surface and not the account.
+#[test]
+fn a_surface_that_cannot_be_had_is_left_out() {
+    for answer in [
+        error(403, "accessNotConfigured", "Not enabled"),
+        error_info(403, "PERMISSION_DENIED", "SERVICE_DISABLED"),
+        error(403, "domainPolicy", "The domain administrators have disabled it"),
+        error(400, "failedPrecondition", "Mail service not enabled"),
+    ] {
+        let account =
+            check_with(identity(), primary(), colors(), move |_| answer.clone()).expect("an account");
+        assert_eq!(account.surfaces, ["calendar"]);
+    }
+    for (answer, expected) in [
+        (error(401, "authError", "no"), code::AUTH_EXPIRED),
+        (error(503, "backendError", "no"), code::UNAVAILABLE),
+        (response(403, &[], "<html>"), code::FORBIDDEN),
+    ] {
+        let failure =
+            check_with(identity(), primary(), colors(), move |_| answer.clone()).expect_err("no account");
+        assert_eq!(failure.code, expected);
     }
 }

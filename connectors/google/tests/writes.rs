@@ -358,6 +358,23 @@ fn a_deleted_event_is_gone_also_the_second_time() {
     }
 }
 
+/// A front end answers 200 with a page of its own: it does not tell whether Google was asked.
+#[test]
+fn a_page_in_the_place_of_an_answer_is_no_deletion() {
+    let target = EventTarget { source: Some("abcde".to_owned()), ..EventTarget::default() };
+    let url = format!("{EVENTS}/abcde?sendUpdates=all");
+    let delete = |answer: &str| {
+        let provider = Recorded::new().expect("DELETE", &url, response(200, &[], answer));
+        Google::delete_event(&context(&provider), deletion(target.clone()))
+    };
+    for page in ["<!DOCTYPE html><title>Sorry...</title>", "\r\nSorry", "[]"] {
+        assert_eq!(delete(page).unwrap_err().code, code::UNAVAILABLE, "{page}");
+    }
+    for nothing in ["", "\r\n", "{}"] {
+        assert!(delete(nothing).unwrap().sources[0].deleted, "{nothing:?}");
+    }
+}
+
 /// A deleted instance stays as an exception that says so.
 #[test]
 fn a_deleted_instance_is_cancelled() {

@@ -1,13 +1,18 @@
-//! Google accounts, with the fake of `tests/fakes` in Google's place: it answers as Google does, and Google's own discovery document judges
+//! Google accounts, with the fake of `tests/fakes` in Google's place: it answers as Google does, and Google's own discovery documents judge
 //! each request of the connector.
 
 mod booking;
 mod calendar;
+mod contacts;
 mod convergence;
 mod guests;
+mod mail;
 mod push;
 mod series;
+mod tasks;
 mod writing;
+
+use std::time::Duration;
 
 use fakes::Google;
 use fakes::google::RequestRecord;
@@ -27,7 +32,13 @@ const BOB: &str = "bob@example.com";
 /// The zone of Alice's primary calendar.
 const ZONE: &str = "Europe/Berlin";
 /// The origins of Google's that the connector calls.
-const ORIGINS: [&str; 2] = ["https://www.googleapis.com", "https://openidconnect.googleapis.com"];
+const ORIGINS: [&str; 5] = [
+    "https://www.googleapis.com",
+    "https://openidconnect.googleapis.com",
+    "https://gmail.googleapis.com",
+    "https://people.googleapis.com",
+    "https://tasks.googleapis.com",
+];
 
 /// The scope of all that another program of Alice's does with calendars.
 const CALENDAR_SCOPE: &str = "https://www.googleapis.com/auth/calendar";
@@ -80,8 +91,18 @@ impl World {
 
     /// The same, where Alice ticks those of Google's scopes that `ticks` is true for.
     pub async fn connect_ticking(&self, ticks: impl Fn(&str) -> bool) -> Value {
-        let request =
-            json!({ "scopes": ["calendar.read", "calendar.write"], "redirectUri": REDIRECT, "state": "s" });
+        self.authorize(&["calendar.read", "calendar.write"], ticks).await
+    }
+
+    /// Connects Alice's account with these scopes of ours, all of which she grants; the connection.
+    pub async fn connect_for(&self, scopes: &[&str]) -> Value {
+        let connection = self.authorize(scopes, |_| true).await;
+        assert_eq!(connection["missingScopes"], json!([]), "{connection:#}");
+        connection
+    }
+
+    async fn authorize(&self, scopes: &[&str], ticks: impl Fn(&str) -> bool) -> Value {
+        let request = json!({ "scopes": scopes, "redirectUri": REDIRECT, "state": "s" });
         let asked = self.api.post("/v1/auth/connectors/google/authorize", request).send().await.expect(201);
         let url = text(&asked["authorizationUrl"]);
         assert!(url.starts_with(self.google.url()), "{url}");
@@ -213,7 +234,13 @@ impl World {
         self.writes().into_iter().map(|request| request.method).collect()
     }
 
-    /// Ends a test: neither the connector nor the fake did what Google's document forbids.
+    /// Lets time pass, here and at Google.
+    pub fn advance(&self, ms: i64) {
+        self.server.clock.advance_ms(ms);
+        self.google.advance(Duration::from_millis(ms.unsigned_abs()));
+    }
+
+    /// Ends a test: neither the connector nor the fake did what Google's documents forbid.
     #[track_caller]
     pub fn assert_allowed(&self) {
         let violations = self.google.violations();

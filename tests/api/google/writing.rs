@@ -107,6 +107,26 @@ async fn a_lost_insert_that_was_deleted_is_made_again() {
     world.assert_allowed();
 }
 
+/// A page of a front end in the place of Google's answer says nothing of a deletion: the event stays here as it stays there, for no later
+/// change would bring it back.
+#[tokio::test]
+async fn google_alone_says_that_an_event_is_deleted() {
+    let Some(world) = World::start().await else { return };
+    let calendar = world.primary().await;
+    let made = world.api.post(&calendar.events, tea()).send().await.expect(201);
+    let path = calendar.path(&made);
+    let delete = || world.api.delete(&path).keyed("delete").send();
+    world.google.fault(Fault::new("/events/", What::Html).method("DELETE"));
+    delete().await.refused(503, "provider_unavailable");
+    let both = ["04T15:00 Tea"];
+    assert_eq!(world.march(&calendar).await, both);
+    assert_eq!(world.their_march(ALICE).await, both);
+
+    delete().await.expect(204);
+    assert!(world.march(&calendar).await.is_empty() && world.their_march(ALICE).await.is_empty());
+    world.assert_allowed();
+}
+
 /// A patch has the members that the caller changed: what the model does not have, and what others have written, stays at Google.
 #[tokio::test]
 async fn only_changed_fields_are_sent() {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::door::{Ask, Reply};
 use crate::faults::Fault;
-use crate::google::{GoogleService, State, TRAPS};
+use crate::google::{GoogleService, State, TRAPS, control_mail, control_people, control_tasks};
 
 type ControlResult = Result<Value, String>;
 
@@ -75,8 +75,8 @@ fn change(state: &mut State, method: &str, path: &[&str], body: &Value) -> Contr
             state.clock.advance(Duration::from_secs(seconds));
         }
         ("POST", ["traps", name]) => {
-            let times = body["times"].as_u64().and_then(|times| u32::try_from(times).ok()).unwrap_or(1);
-            state.traps.set(name, times)?;
+            let number = |name: &str| body[name].as_u64().and_then(|number| u32::try_from(number).ok());
+            state.traps.set_later(name, number("skips").unwrap_or(0), number("times").unwrap_or(1))?;
         }
         ("GET", ["traps"]) => return Ok(json!({ "traps": TRAPS })),
         ("POST", ["users"]) => state.add_user(text("email")?, text("name")?, zone),
@@ -104,6 +104,9 @@ fn change(state: &mut State, method: &str, path: &[&str], body: &Value) -> Contr
             state.authority.signed_in = body["user"].as_str().map(str::to_owned);
             state.authority.denies = body["denies"] == true;
         }
+        (_, ["mail", rest @ ..]) => return control_mail(state, method, rest, body),
+        (_, ["people", rest @ ..]) => return control_people(state, method, rest, body),
+        (_, ["tasks", rest @ ..]) => return control_tasks(state, method, rest, body),
         _ => return Err("no such route".to_owned()),
     }
     Ok(json!({}))

@@ -18,7 +18,7 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, JoinSet};
 
 /// Bytes that the body of a request has at most.
-const MAX_BODY_BYTES: usize = 16 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 64 * 1024 * 1024;
 
 /// A request.
 #[derive(Clone, Debug)]
@@ -34,6 +34,19 @@ pub struct Ask {
 }
 
 impl Ask {
+    /// A request for this path, which is percent-encoded, with this query.
+    pub fn new(method: &str, path: &str, query: &str, headers: HeaderMap, body: Bytes) -> Ask {
+        let segments: Vec<String> = path.split('/').skip(1).map(percent_decoded).collect();
+        Ask {
+            method: method.to_owned(),
+            path: format!("/{}", segments.join("/")),
+            segments,
+            query: pairs(query.as_bytes()),
+            headers,
+            body,
+        }
+    }
+
     /// A header as text.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
@@ -128,16 +141,9 @@ async fn answer<P: Provider>(
     let (head, body) = request.into_parts();
     let reply = match Limited::new(body, MAX_BODY_BYTES).collect().await {
         Ok(body) => {
-            let segments: Vec<String> = head.uri.path().split('/').skip(1).map(percent_decoded).collect();
-            let ask = Ask {
-                method: head.method.as_str().to_owned(),
-                path: format!("/{}", segments.join("/")),
-                segments,
-                query: pairs(head.uri.query().unwrap_or_default().as_bytes()),
-                headers: head.headers,
-                body: body.to_bytes(),
-            };
-            provider.answer(ask).await
+            let (method, uri) = (head.method.as_str(), &head.uri);
+            let query = uri.query().unwrap_or_default();
+            provider.answer(Ask::new(method, uri.path(), query, head.headers, body.to_bytes())).await
         }
         Err(_) => Reply::new(413),
     };

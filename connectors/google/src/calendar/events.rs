@@ -9,7 +9,7 @@ use model::wire::{Mutated, Source, SourceRef, Sources, Warning};
 use recurrence::{Caps, Series, carried};
 use serde_json::{Map, Value, json};
 
-use crate::api::{ask, send};
+use crate::api::{ask, execute};
 use crate::calendar::conference::request_for;
 use crate::calendar::info::CalendarInfo;
 use crate::calendar::mapping::event_from;
@@ -254,7 +254,7 @@ fn left_of(context: &Context, scope: &EventScope, calendar: &CalendarInfo) -> Ou
 /// Deletes the event of this id.
 pub fn remove(context: &Context, args: &EventDelete, id: &str, if_match: Option<&str>) -> Outcome<()> {
     let url = roots::events(&args.collection, &[id], &[send_updates(args.notify)])?;
-    send(context, Request::delete(url).if_match(if_match), "deleting the event").map(drop)
+    execute(context, Request::delete(url).if_match(if_match), "deleting the event")
 }
 
 /// Cancels an instance, which stays as an exception of its series. A guest may not, or is ignored: the guest's own copy is deleted, which
@@ -275,7 +275,7 @@ fn cancel_instance(
         Err(failure) if failure.code != code::FORBIDDEN => Err(failure),
         _ => {
             let url = roots::events(scope.calendar, &[id], &[send_updates(notify)])?;
-            send(context, Request::delete(url).if_match(if_match), "deleting the instance")?;
+            execute(context, Request::delete(url).if_match(if_match), "deleting the instance")?;
             read(context, scope.calendar, id)
         }
     }

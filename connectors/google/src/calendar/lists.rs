@@ -8,7 +8,7 @@ use model::calendar::Calendar;
 use model::wire::{ChangesRequest, CollectionDelete, CollectionWrite, Mutated, Source, Sources, Warning};
 use serde_json::{Map, Value, json};
 
-use crate::api::{ask, send};
+use crate::api::{ask, execute};
 use crate::calendar::native::{CalendarEntry, CalendarPage};
 use crate::calendar::patch::{field_warning, reminder_to};
 use crate::calendar::record::{calendar_source, gone};
@@ -96,7 +96,7 @@ pub fn update(context: &Context, args: &CollectionWrite<Calendar>) -> Outcome<Mu
             return Err(Failure::conflict("the calendar was changed meanwhile"));
         }
         let request = Request::patch(roots::calendar(&["calendars", id], &[])?).json(&texts);
-        send(context, request, "changing the calendar")?;
+        ask::<CalendarEntry>(context, request, "changing the calendar")?;
     }
     let entry = match own.is_empty() {
         true => entry_of(context, id)?,
@@ -125,7 +125,7 @@ pub fn delete(context: &Context, args: &CollectionDelete) -> Outcome<Mutated> {
     let path: &[&str] = if is_own { &["calendars"] } else { &LIST };
     let url = roots::calendar(&[path, &[args.source.as_str()]].concat(), &[])?;
     let warnings = if is_own { Vec::new() } else { vec![unsubscribed()] };
-    match send(context, Request::delete(url), "deleting the calendar") {
+    match execute(context, Request::delete(url), "deleting the calendar") {
         Err(failure) if failure.code != code::NOT_FOUND => Err(failure),
         _ => Ok(deleted(warnings)),
     }

@@ -10,7 +10,7 @@ use model::wire::{Mutated, Source, Warning};
 use recurrence::{Caps, Series, Suffix, capped_before, carried, occurs_at, remainder_from};
 use serde_json::{Map, Value, json};
 
-use crate::api::{accepted, ask, object, send};
+use crate::api::{accepted, ask, ensure_done, execute, object, send};
 use crate::calendar::events::{dropped_warning, insert, new_id, patch, remove};
 use crate::calendar::info::CalendarInfo;
 use crate::calendar::instance::{instance_id, split_id};
@@ -354,7 +354,7 @@ fn is_final(failure: &Failure) -> bool {
 /// Deletes the new series again, whose guests are told as they were of its creation.
 fn undo(context: &Context, calendar: &str, id: &str, notify: Notify) {
     let url = roots::events(calendar, &[id], &[send_updates(notify)]);
-    match url.and_then(|url| send(context, Request::delete(url), "deleting the new series")) {
+    match url.and_then(|url| execute(context, Request::delete(url), "deleting the new series")) {
         Err(failure) if failure.code != code::NOT_FOUND => {
             context.log(Level::Warn, "a series that was split off could not be deleted again", &[]);
         }
@@ -368,7 +368,10 @@ fn source_of(context: &Context, response: Response, calendar: &CalendarInfo) -> 
 }
 
 fn is_removed(response: &Outcome<Response>) -> bool {
-    response.as_ref().is_ok_and(|response| response.is_success() || matches!(response.status, 404 | 410))
+    response.as_ref().is_ok_and(|response| match response.is_success() {
+        true => ensure_done(response).is_ok(),
+        false => matches!(response.status, 404 | 410),
+    })
 }
 
 /// The instance's name as the series writes it.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use chrono::{DateTime, Utc};
 use http::HeaderMap;
 use serde_json::Value;
@@ -19,6 +20,10 @@ pub struct Call {
     pub headers: HeaderMap,
     /// An empty object where there is none.
     pub body: Value,
+    /// The message that an upload route was given beside the body.
+    pub media: Option<Bytes>,
+    /// The scopes of the token.
+    pub scopes: Vec<String>,
 }
 
 /// The answer of a method; none without a body.
@@ -39,6 +44,18 @@ impl Call {
     /// A parameter of the query.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         first_named(&self.query, name)
+    }
+
+    /// The values of a parameter that may be given several times.
+    pub fn all<'c>(&'c self, name: &'c str) -> impl Iterator<Item = &'c str> {
+        self.query.iter().filter(move |(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether the token has the scope of heads, and no other one of Gmail's.
+    pub fn reads_heads_alone(&self) -> bool {
+        let mut scopes =
+            self.scopes.iter().filter(|scope| scope.contains("gmail") || scope.contains("mail.google"));
+        scopes.all(|scope| scope.ends_with("/gmail.metadata"))
     }
 
     pub fn is_set(&self, name: &str) -> bool {

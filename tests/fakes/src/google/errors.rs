@@ -1,4 +1,4 @@
-//! Errors in the form in which Google's Calendar API answers them.
+//! Errors in the forms in which Google's APIs answer them.
 
 use serde_json::{Value, json};
 
@@ -15,6 +15,8 @@ pub struct ApiError {
     location: Option<(&'static str, String)>,
     /// `status` and `details` of the newer form, which some errors have beside the older one.
     rpc: Option<Box<RpcStatus>>,
+    /// The newer form stands alone.
+    is_rpc_alone: bool,
 }
 
 /// `status` and `details` of the newer form of an error.
@@ -39,7 +41,21 @@ impl ApiError {
             domain: "global",
             location: None,
             rpc: None,
+            is_rpc_alone: false,
         }
+    }
+
+    /// An error in both forms, as the Gmail API answers it: the older one, with the status's name beside it.
+    pub fn named(status: u16, reason: &str, message: &str) -> ApiError {
+        let rpc = RpcStatus::boxed(status_name(status), Value::Null);
+        ApiError { rpc, ..ApiError::new(status, reason, message) }
+    }
+
+    /// An error in the newer form alone, as the People API answers it: no `errors`, a status in capitals, and details.
+    pub fn rpc_only(code: u16, status: &'static str, message: &str, details: Value) -> ApiError {
+        let reason = details[0]["reason"].as_str().unwrap_or(status).to_owned();
+        let rpc = RpcStatus::boxed(status, details);
+        ApiError { rpc, is_rpc_alone: true, ..ApiError::new(code, &reason, message) }
     }
 
     pub fn not_found() -> ApiError {
@@ -91,11 +107,17 @@ impl ApiError {
 
     /// The token has none of the scopes that `method` needs.
     pub fn scope_insufficient(method: &str) -> ApiError {
+        let service = match method.split('.').next() {
+            Some("gmail") => "gmail.googleapis.com",
+            Some("people") => "people.googleapis.com",
+            Some("tasks") => "tasks.googleapis.com",
+            _ => "calendar-json.googleapis.com",
+        };
         let details = json!([{
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
             "reason": "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
             "domain": "googleapis.com",
-            "metadata": { "service": "calendar-json.googleapis.com", "method": method },
+            "metadata": { "service": service, "method": method },
         }]);
         ApiError {
             rpc: RpcStatus::boxed("PERMISSION_DENIED", details),
@@ -124,6 +146,19 @@ impl ApiError {
         }
     }
 
+    /// The units of a user's minute are spent, in the spelling of the Gmail API.
+    pub fn units_spent(status: u16) -> ApiError {
+        let (reason, message) = match status {
+            403 => ("userRateLimitExceeded", "User-rate limit exceeded."),
+            _ => (
+                "rateLimitExceeded",
+                "Quota exceeded for quota metric 'Queries' and limit 'Units per minute per user' of service \
+                 'gmail.googleapis.com' for consumer 'project_number:1'.",
+            ),
+        };
+        ApiError { domain: "usageLimits", ..ApiError::named(status, reason, message) }
+    }
+
     /// The same error with the place in the request that it is about.
     pub fn at(mut self, kind: &'static str, name: &str) -> ApiError {
         self.location = Some((kind, name.to_owned()));
@@ -136,10 +171,15 @@ impl ApiError {
             one["locationType"] = (*kind).into();
             one["location"] = name.clone().into();
         }
-        let mut error = json!({ "errors": [one], "code": self.status, "message": self.message });
+        let mut error = json!({ "code": self.status, "message": self.message });
+        if !self.is_rpc_alone {
+            error["errors"] = json!([one]);
+        }
         if let Some(rpc) = &self.rpc {
             error["status"] = rpc.status.into();
-            error["details"] = rpc.details.clone();
+            if rpc.details.as_array().is_some_and(|details| !details.is_empty()) {
+                error["details"] = rpc.details.clone();
+            }
         }
         let reply = Reply::json(self.status, &json!({ "error": error }));
         match self.status {
@@ -149,5 +189,21 @@ impl ApiError {
             ),
             _ => reply,
         }
+    }
+}
+
+/// The name of a status in the newer form.
+fn status_name(status: u16) -> &'static str {
+    match status {
+        400 | 413 => "INVALID_ARGUMENT",
+        401 => "UNAUTHENTICATED",
+        403 => "PERMISSION_DENIED",
+        404 => "NOT_FOUND",
+        409 => "ABORTED",
+        412 => "FAILED_PRECONDITION",
+        429 => "RESOURCE_EXHAUSTED",
+        501 => "UNIMPLEMENTED",
+        503 => "UNAVAILABLE",
+        _ => "INTERNAL",
     }
 }

@@ -1,9 +1,24 @@
-//! The facts of `facts/google_calendar.toml`, each of which has its source there.
+//! The facts of `facts/google_*.toml`, each of which has its source there. No group is in two of the files.
 
 use std::sync::LazyLock;
 
-static FACTS: LazyLock<toml::Table> =
-    LazyLock::new(|| include_str!("../../facts/google_calendar.toml").parse().expect("the facts are TOML"));
+static FACTS: LazyLock<toml::Table> = LazyLock::new(|| {
+    let files =
+        [include_str!("../../facts/google_calendar.toml"), include_str!("../../facts/google_mail.toml")];
+    let mut all = toml::Table::new();
+    for file in files {
+        let facts: toml::Table = file.parse().expect("the facts are TOML");
+        for (group, facts) in facts {
+            assert!(all.insert(group.clone(), facts).is_none(), "two files have the group {group}");
+        }
+    }
+    all
+});
+
+/// Whether there is such a fact.
+pub fn is_known(group: &str, name: &str) -> bool {
+    FACTS.get(group).is_some_and(|group| group.get(name).is_some())
+}
 
 fn value(group: &str, name: &str) -> &'static toml::Value {
     let fact = FACTS.get(group).and_then(|group| group.get(name));

@@ -13,15 +13,29 @@ const MAX_DEPTH: usize = 16;
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FieldMask(BTreeMap<String, FieldMask>);
 
+/// Checks that the schema `name` among `schemas` has each member that a mask names.
+///
+/// # Errors
+/// The mask has another form, or names a member that is not there: 400.
+pub fn check(mask: &str, schemas: &Value, name: &str) -> Result<(), ApiError> {
+    match parse(mask)?.misfit(&schemas[name], schemas) {
+        None => Ok(()),
+        Some(member) => Err(ApiError::invalid(&format!("Invalid field selection {member}"))),
+    }
+}
+
+fn parse(mask: &str) -> Result<FieldMask, ApiError> {
+    let mut rest = mask;
+    let parsed = parse_list(&mut rest, 0).filter(|_| rest.is_empty());
+    parsed.ok_or_else(|| ApiError::invalid(&format!("Invalid field selection {mask}")))
+}
+
 /// Leaves of `value` what the mask names, such as `items(id,etag),nextPageToken` or `items/id`.
 ///
 /// # Errors
 /// The mask has no such form: 400.
 pub fn apply(mask: &str, value: Value) -> Result<Value, ApiError> {
-    let mut rest = mask;
-    let parsed = parse_list(&mut rest, 0).filter(|_| rest.is_empty());
-    let parsed = parsed.ok_or_else(|| ApiError::invalid(&format!("Invalid field selection {mask}")))?;
-    Ok(parsed.cut(value))
+    Ok(parse(mask)?.cut(value))
 }
 
 /// Parses a comma list up to a closing parenthesis or the end.
@@ -57,6 +71,22 @@ fn parse_path(rest: &mut &str, depth: usize, mask: &mut FieldMask) -> Option<()>
 }
 
 impl FieldMask {
+    /// The first member that a schema does not have.
+    fn misfit<'m>(&'m self, schema: &Value, schemas: &Value) -> Option<&'m str> {
+        self.0.iter().find_map(|(name, inner)| {
+            if name == "*" {
+                return None;
+            }
+            let Some(member) = schema["properties"].get(name).or_else(|| schema.get("additionalProperties"))
+            else {
+                return Some(name.as_str());
+            };
+            let member = member.get("items").unwrap_or(member);
+            let named = member["$ref"].as_str().map_or(member, |reference| &schemas[reference]);
+            inner.misfit(named, schemas)
+        })
+    }
+
     fn cut(&self, value: Value) -> Value {
         if self.0.is_empty() {
             return value;
@@ -79,7 +109,21 @@ impl FieldMask {
 mod tests {
     use serde_json::json;
 
-    use super::apply;
+    use super::{apply, check};
+
+    #[test]
+    fn a_mask_names_what_its_schema_has() {
+        let schemas = json!({
+            "Page": { "properties": { "items": { "items": { "$ref": "Item" } }, "nextPageToken": { "type": "string" } } },
+            "Item": { "properties": { "id": { "type": "string" }, "parts": { "items": { "$ref": "Item" } } } },
+        });
+        for right in ["items(id,parts(id,parts/id)),nextPageToken", "items/*", "*"] {
+            check(right, &schemas, "Page").unwrap_or_else(|error| panic!("{right}: {error:?}"));
+        }
+        for wrong in ["item", "items(name)", "items(parts(parts(name)))", "nextPageToken/id", "items("] {
+            assert_eq!(check(wrong, &schemas, "Page").expect_err("no such member").status, 400, "{wrong}");
+        }
+    }
 
     #[test]
     fn a_mask_leaves_what_it_names() {

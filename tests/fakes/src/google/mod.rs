@@ -1,4 +1,4 @@
-//! Google: OAuth, user info and the Calendar API on one origin.
+//! Google: OAuth, user info, and the APIs of Calendar, Gmail, People and Tasks on one origin.
 
 mod busy;
 mod calendars;
@@ -12,9 +12,13 @@ mod events;
 mod facts;
 mod fields;
 mod instances;
+mod judging;
+mod mail;
 mod oauth;
+mod people;
 mod render;
 mod state;
+mod task_lists;
 mod times;
 mod tokens;
 mod traps;
@@ -34,14 +38,21 @@ use crate::clock::Clock;
 use crate::control;
 use crate::door::{self, Ask, Delivery, Provider, Reply};
 use crate::faults::{self, Fault, What};
-use crate::google::call::{Call, MethodResult};
 use crate::google::channels::Notice;
 use crate::google::errors::ApiError;
-use crate::oracle::{self, Discovery, DiscoveryMethod, Violation};
+use crate::google::judging::{Api, Documents};
+use crate::google::mail::batch;
+use crate::oracle::{self, Violation};
 
 pub use channels::Channel;
+pub(crate) use mail::control as control_mail;
+pub use mail::{MailRecord, Mailbox, NewMail, SendAsAddress, SentMail};
 pub use oauth::Authority;
+pub use people::AddressBook;
+pub(crate) use people::control as control_people;
 pub use state::{Calendar, CalendarKind, EventRecord, ListEntry, State, User};
+pub use task_lists::TaskBook;
+pub(crate) use task_lists::control as control_tasks;
 pub use traps::{TRAPS, Traps};
 
 /// A request that the fake got; the token is left out.
@@ -52,8 +63,10 @@ pub struct RequestRecord {
     pub path: String,
     pub query: Vec<(String, String)>,
     pub headers: Vec<(String, String)>,
-    /// The body of a call of the API, where it is JSON.
+    /// The body of a call of an API, where it is JSON.
     pub body: Option<Value>,
+    /// The first lines of the requests that a batch has in it, as in `GET /gmail/v1/users/me/profile`.
+    pub parts: Vec<String>,
 }
 
 impl RequestRecord {
@@ -74,7 +87,7 @@ pub struct Google {
 pub(crate) struct GoogleService {
     pub(crate) state: Mutex<State>,
     pub(crate) journal: Mutex<Journal>,
-    calendar: Discovery,
+    documents: Documents,
     client: reqwest::Client,
 }
 
@@ -119,9 +132,9 @@ impl Google {
     /// Starts the fake at an address, judged by the discovery documents in this folder.
     ///
     /// # Errors
-    /// The document of the Calendar API is missing, or the address is taken.
+    /// A document of an API is missing, or the address is taken.
     pub async fn listen(address: SocketAddr, documents: &Path) -> Result<Google> {
-        let calendar = oracle::load(documents, "calendar.v3")?;
+        let documents = Documents::load(documents)?;
         let listener =
             TcpListener::bind(address).await.with_context(|| format!("{address} cannot be listened on"))?;
         let url = format!("http://{}", listener.local_addr()?);
@@ -129,7 +142,7 @@ impl Google {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build()?;
         let state = Mutex::new(State::new(Clock::default()));
         let journal = Mutex::new(Journal::default());
-        let service = Arc::new(GoogleService { state, journal, calendar, client });
+        let service = Arc::new(GoogleService { state, journal, documents, client });
         let serving = door::serve(listener, Arc::clone(&service));
         Ok(Google { service, url, serving })
     }
@@ -175,6 +188,15 @@ impl Google {
     /// No trap has this name.
     pub fn trap(&self, name: &str, times: u32) {
         self.with(|state| state.traps.set(name, times)).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Switches a trap on for this many times, after it has stayed silent for `skips` times.
+    ///
+    /// # Panics
+    /// No trap has this name.
+    pub fn trap_later(&self, name: &str, skips: u32, times: u32) {
+        let set = self.with(|state| state.traps.set_later(name, skips, times));
+        set.unwrap_or_else(|error| panic!("{error}"));
     }
 
     /// The requests and answers that Google's documents forbid.
@@ -227,7 +249,7 @@ impl GoogleService {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
         });
         // Forms have secrets in them.
-        let is_call = ask.path.starts_with("/calendar/");
+        let is_call = Api::from_path(&ask.path).is_some();
         let body = is_call.then(|| serde_json::from_slice(&ask.body).ok()).flatten();
         let record = RequestRecord {
             method: ask.method.clone(),
@@ -235,6 +257,7 @@ impl GoogleService {
             query: ask.query.clone(),
             headers: headers.collect(),
             body,
+            parts: batch::first_lines(ask),
         };
         let mut journal = lock(&self.journal);
         journal.requests.push(record);
@@ -248,72 +271,36 @@ impl GoogleService {
             ("POST", "/token") => oauth::token(&mut state, ask),
             ("POST", "/revoke") => oauth::revoke(&mut state, ask),
             ("GET", "/v1/userinfo") => oauth::userinfo(&state, ask),
-            (_, path) if path.starts_with("/calendar/v3/") => self.call_api(&mut state, ask),
-            _ => Reply::new(404)
+            ("POST", path) if batch::is_batch(path) => {
+                self.call_api(&mut state, |service, state| service.answer_batch(state, ask))
+            }
+            (_, path) if Api::from_path(path).is_some() && lacks_length(ask) => Reply::new(411)
                 .header("content-type", "text/html; charset=UTF-8")
-                .body("<!DOCTYPE html><html lang=en><title>Error 404 (Not Found)!!1</title></html>"),
+                .body("<!DOCTYPE html><html lang=en><title>Error 411 (Length Required)!!1</title></html>"),
+            (_, path) => match Api::from_path(path) {
+                Some(api) => self.call_api(&mut state, |service, state| service.answer_call(state, api, ask)),
+                None => Reply::new(404)
+                    .header("content-type", "text/html; charset=UTF-8")
+                    .body("<!DOCTYPE html><html lang=en><title>Error 404 (Not Found)!!1</title></html>"),
+            },
         }
     }
 
-    fn call_api(&self, state: &mut State, ask: &Ask) -> Reply {
+    /// Answers by `carry_out`, where no front end comes between.
+    fn call_api(
+        &self,
+        state: &mut State,
+        carry_out: impl FnOnce(&GoogleService, &mut State) -> Result<Reply, ApiError>,
+    ) -> Reply {
         if state.traps.fires("html_200") {
             return faults::html();
         }
         let is_cut = state.traps.fires("cut_body");
-        let mut reply = self.judged(state, ask).unwrap_or_else(|error| error.reply());
+        let mut reply = carry_out(self, state).unwrap_or_else(|error| error.reply());
         if is_cut {
             reply.delivery = Delivery::Cut;
         }
         reply
-    }
-
-    /// Carries out a call, with its request and its answer judged by the document.
-    fn judged(&self, state: &mut State, ask: &Ask) -> Result<Reply, ApiError> {
-        let token = oauth::authenticate(state, ask)?;
-        limits(state, ask)?;
-        let body: Option<Value> = match ask.body.is_empty() {
-            true => None,
-            false => {
-                let parsed = serde_json::from_slice(&ask.body);
-                Some(parsed.map_err(|_| ApiError::new(400, "parseError", "Parse Error"))?)
-            }
-        };
-        let judgement = self.calendar.request(&ask.method, &ask.segments, &ask.query, body.as_ref());
-        let matched = judgement.map_err(|violation| {
-            let error = ApiError::new(400, "badRequest", &violation.to_string());
-            lock(&self.journal).violations.push(violation);
-            error
-        })?;
-        let method = matched.method;
-        if !method.scopes.iter().any(|scope| token.scopes.contains(scope)) {
-            return Err(ApiError::scope_insufficient(&method.id));
-        }
-        let call = Call {
-            user: token.user,
-            path: matched.path,
-            query: ask.query.clone(),
-            headers: ask.headers.clone(),
-            body: body.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
-        };
-        let answer = dispatch(state, method, &call)?;
-        if let Err(violation) = self.calendar.answer(method, answer.as_ref()) {
-            let text = format!("the fake's own answer is wrong: {violation}");
-            eprintln!("{text}");
-            lock(&self.journal).violations.push(violation);
-            return Ok(Reply::new(500).header("content-type", "text/plain").body(text));
-        }
-        match answer {
-            None => Ok(Reply::new(204)),
-            Some(value) => {
-                let etag = value["etag"].as_str().map(str::to_owned);
-                let value = match call.parameter("fields") {
-                    Some(mask) => fields::apply(mask, value)?,
-                    None => value,
-                };
-                let reply = Reply::json(200, &value).header("vary", "Origin");
-                Ok(etag.iter().fold(reply, |reply, etag| reply.header("etag", etag)))
-            }
-        }
     }
 
     /// Posts the notifications that are due, each with an empty body. Returns the statuses; 0 where no answer came.
@@ -335,65 +322,8 @@ impl GoogleService {
     }
 }
 
-/// Limits of calls, in the spellings that integrators report.
-fn limits(state: &mut State, ask: &Ask) -> Result<(), ApiError> {
-    let traps = &mut state.traps;
-    if traps.fires("rate_limit_exceeded") {
-        return Err(ApiError::limit(403, "rateLimitExceeded", "Rate Limit Exceeded"));
-    }
-    if traps.fires("user_rate_limit_exceeded") {
-        return Err(ApiError::limit(403, "userRateLimitExceeded", "User Rate Limit Exceeded"));
-    }
-    if traps.fires("queries_per_minute") {
-        return Err(ApiError::queries_per_minute());
-    }
-    if traps.fires("daily_limit_exceeded") {
-        return Err(ApiError::limit(403, "dailyLimitExceeded", "Daily Limit Exceeded"));
-    }
-    // Reads go on.
-    if ask.method != "GET" && traps.fires("usage_limits") {
-        return Err(ApiError::limit(403, "quotaExceeded", "Calendar usage limits exceeded."));
-    }
-    if traps.fires("not_a_calendar_user") {
-        return Err(ApiError::new(
-            403,
-            "notACalendarUser",
-            "The user must be signed up for Google Calendar.",
-        ));
-    }
-    Ok(())
-}
-
-fn dispatch(state: &mut State, method: &DiscoveryMethod, call: &Call) -> MethodResult {
-    let id = method.id.strip_prefix("calendar.").unwrap_or_default();
-    match id {
-        "calendarList.list" => calendars::list_entries(state, call),
-        "calendarList.get" => calendars::get_entry(state, call),
-        "calendarList.insert" => calendars::insert_entry(state, call),
-        "calendarList.patch" => calendars::patch_entry(state, call),
-        "calendarList.update" => calendars::update_entry(state, call),
-        "calendarList.delete" => calendars::delete_entry(state, call),
-        "calendarList.watch" => channels::watch_list(state, call),
-        "calendars.get" => calendars::get_calendar(state, call),
-        "calendars.insert" => calendars::insert_calendar(state, call),
-        "calendars.patch" | "calendars.update" => calendars::patch_calendar(state, call),
-        "calendars.delete" => calendars::delete_calendar(state, call),
-        "colors.get" => calendars::get_colors(state, call),
-        "settings.get" => calendars::get_setting(state, call),
-        "settings.list" => calendars::list_settings(state, call),
-        "settings.watch" => channels::watch_settings(state, call),
-        "events.list" => event_lists::list(state, call),
-        "events.instances" => event_lists::list_instances(state, call),
-        "events.get" => events::get(state, call),
-        "events.insert" => events::insert(state, call),
-        "events.import" => events::import(state, call),
-        "events.patch" => events::patch(state, call),
-        "events.update" => events::update(state, call),
-        "events.delete" => events::delete(state, call),
-        "events.move" => events::move_event(state, call),
-        "events.watch" => channels::watch_events(state, call),
-        "channels.stop" => channels::stop(state, call),
-        "freebusy.query" => busy::query(state, call),
-        _ => Err(ApiError::new(501, "notImplemented", &format!("The fake has no {}.", method.id))),
-    }
+/// Whether a request says nothing of its content's length, where its method has a content. Google's front ends refuse it.
+fn lacks_length(ask: &Ask) -> bool {
+    let has_content = matches!(ask.method.as_str(), "POST" | "PUT" | "PATCH");
+    has_content && ask.header("content-length").is_none() && ask.header("transfer-encoding").is_none()
 }

@@ -15,6 +15,9 @@ use crate::google::state::State;
 const ACCESS_TOKEN_S: i64 = 3_599;
 /// Milliseconds that an authorization code lives.
 const CODE_MS: i64 = 10 * 60 * 1000;
+/// Parts of the names of scopes that have a tick box; those of identity have none.
+const TICKED_SCOPES: [&str; 5] =
+    ["/auth/calendar", "/auth/contacts", "/auth/gmail", "/auth/tasks", "//mail.google.com/"];
 /// Scopes that come back under a longer name.
 const RENAMED: [(&str, &str); 2] = [
     ("email", "https://www.googleapis.com/auth/userinfo.email"),
@@ -33,6 +36,8 @@ pub struct Authority {
     codes: BTreeMap<String, CodeGrant>,
     refresh_tokens: BTreeMap<String, Grant>,
     access_tokens: BTreeMap<String, AccessToken>,
+    /// Access tokens with which a batch is accepted and its parts are not.
+    refused_in_parts: BTreeSet<String>,
     /// Pairs of client and user that have a grant with a refresh token.
     known: BTreeSet<(String, String)>,
     numbers: u64,
@@ -72,6 +77,16 @@ impl Authority {
     /// Lets all access tokens expire; refresh tokens stay.
     pub fn expire_access_tokens(&mut self) {
         self.access_tokens.clear();
+    }
+
+    /// Lets the parts of batches with the token of this request answer 401 from now on, though the batches themselves are accepted.
+    pub fn refuse_parts(&mut self, ask: &Ask) {
+        self.refused_in_parts.extend(bearer(ask).map(str::to_owned));
+    }
+
+    /// Whether the parts of a batch with the token of this request answer 401.
+    pub fn refuses_parts(&self, ask: &Ask) -> bool {
+        bearer(ask).is_some_and(|token| self.refused_in_parts.contains(token))
     }
 
     /// Ends all grants of a user, as the user can in the account's settings.
@@ -114,10 +129,13 @@ impl Authority {
 /// # Errors
 /// There is none, or it is unknown or expired: 401.
 pub fn authenticate(state: &State, ask: &Ask) -> Result<AccessToken, ApiError> {
-    let text = ask.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
-    let token = text.and_then(|text| state.authority.access_tokens.get(text));
+    let token = bearer(ask).and_then(|text| state.authority.access_tokens.get(text));
     let token = token.filter(|token| state.clock.now_ms() < token.expires_ms);
     token.cloned().ok_or_else(ApiError::unauthenticated)
+}
+
+fn bearer(ask: &Ask) -> Option<&str> {
+    ask.header("authorization").and_then(|value| value.strip_prefix("Bearer "))
 }
 
 /// The consent page: sends the browser back at once.
@@ -145,9 +163,9 @@ pub fn authorize(state: &mut State, ask: &Ask) -> Reply {
     };
     let asked: Vec<String> = value("scope").unwrap_or_default().split_whitespace().map(long_name).collect();
     let scopes: Vec<String> = match &state.authority.ticked {
-        // The scopes of identity have no tick box.
         Some(ticked) => {
-            let is_ticked = |scope: &String| !scope.contains("/auth/calendar") || ticked.contains(scope);
+            let has_box = |scope: &String| TICKED_SCOPES.iter().any(|part| scope.contains(part));
+            let is_ticked = |scope: &String| !has_box(scope) || ticked.contains(scope);
             asked.into_iter().filter(is_ticked).collect()
         }
         None => asked,

@@ -1,4 +1,5 @@
-//! The store of the fake: users, calendars with their events, lists of calendars, and what changed when.
+//! The store of the fake: users, calendars with their events, lists of calendars, what changed when, and what the other APIs keep for
+//! each user.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,10 @@ use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
 use crate::google::channels::Channels;
+use crate::google::mail::{Mailbox, SentMail};
 use crate::google::oauth::Authority;
+use crate::google::people::AddressBook;
+use crate::google::task_lists::TaskBook;
 use crate::google::times;
 use crate::google::traps::Traps;
 
@@ -18,6 +22,14 @@ pub struct State {
     pub authority: Authority,
     pub channels: Channels,
     pub traps: Traps,
+    /// By the user's address.
+    pub mail: BTreeMap<String, Mailbox>,
+    /// Messages that users sent, the oldest first.
+    pub sent: Vec<SentMail>,
+    /// By the user's address.
+    pub people: BTreeMap<String, AddressBook>,
+    /// By the user's address.
+    pub tasks: BTreeMap<String, TaskBook>,
     /// The number of the latest change.
     sequence: u64,
 }
@@ -89,6 +101,10 @@ impl State {
             authority: Authority::default(),
             channels: Channels::default(),
             traps: Traps::default(),
+            mail: BTreeMap::new(),
+            sent: Vec::new(),
+            people: BTreeMap::new(),
+            tasks: BTreeMap::new(),
             sequence: 0,
         }
     }
@@ -104,7 +120,7 @@ impl State {
         self.sequence
     }
 
-    /// Adds a user with a primary calendar in this zone.
+    /// Adds a user with a primary calendar in this zone and an empty mailbox.
     pub fn add_user(&mut self, email: &str, name: &str, time_zone: &str) {
         let sub = format!("1{:020}", self.users.len() + 1);
         let settings =
@@ -118,6 +134,7 @@ impl State {
             valid_from: 0,
         };
         self.users.insert(email.to_owned(), user);
+        self.mail.insert(email.to_owned(), Mailbox::default());
         self.insert_calendar(email, email, email, time_zone, CalendarKind::Primary);
         self.subscribe(email, email, "owner");
     }

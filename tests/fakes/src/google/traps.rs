@@ -1,18 +1,20 @@
-//! Switches for what integrators of Google's Calendar API stumble over.
+//! Switches for what integrators of Google's APIs stumble over.
 
 use std::collections::BTreeMap;
 
 /// The names of all traps.
-pub const TRAPS: [&str; 17] = [
-    "empty_page",
-    "full_sync_required",
-    "updated_min_too_long_ago",
+pub const TRAPS: &[&str] = &[
+    // Every API.
     "html_200",
     "cut_body",
     "rate_limit_exceeded",
     "user_rate_limit_exceeded",
-    "queries_per_minute",
     "daily_limit_exceeded",
+    // Calendar.
+    "empty_page",
+    "full_sync_required",
+    "updated_min_too_long_ago",
+    "queries_per_minute",
     "usage_limits",
     "not_a_calendar_user",
     "bare_cancelled",
@@ -21,11 +23,63 @@ pub const TRAPS: [&str; 17] = [
     "conference_pending",
     "conference_failure",
     "push_not_supported",
+    // Gmail: every second part of the next batch answers 429, though the batch itself is 200.
+    "batch_429",
+    // All parts answer 401 until the token is renewed.
+    "batch_401",
+    // The last part of the next batch has no answer.
+    "batch_part_missing",
+    // The parts are answered in the opposite order.
+    "batch_reversed",
+    // Units of the minute that are spent: 403 in place of 429.
+    "units_403",
+    // The limit of what a user may send: 429 with the time in its text.
+    "sending_limit",
+    // The history does not reach back to where it is asked for.
+    "history_404",
+    // A page of history without records that has a next one.
+    "history_empty_page",
+    // The next message that comes in is in the history three seconds before it can be read.
+    "late_message",
+    // The next message that comes in is found by its Message-ID some seconds later.
+    "late_index",
+    // The next message that is read has no payload.
+    "missing_payload",
+    // Ids of attachments that the next read gives are good for nothing.
+    "attachments_expire",
+    // The next message that is sent loses its X- headers.
+    "x_headers_lost",
+    "mail_not_enabled",
+    // The topic lacks Gmail as its publisher.
+    "watch_not_authorized",
+    // There is no such topic.
+    "watch_no_topic",
+    // People: while it is on, feeds tell the versions of five minutes ago.
+    "late_feed",
+    // A young sync token has expired, with ErrorInfo or by its text alone.
+    "expired_sync_token",
+    "sync_token_expired_text",
+    "first_page_quota",
+    "critical_reads",
+    "person_etag_403",
+    // Another write of the user is under way.
+    "people_busy",
+    // Tasks.
+    "task_etag_stays",
+    "siblings_stay",
+    "no_tombstones",
+    "if_match_ignored",
 ];
 
-/// The traps that are on, each with the number of times that it still goes off.
+/// The traps that are on.
 #[derive(Default)]
-pub struct Traps(BTreeMap<&'static str, u32>);
+pub struct Traps(BTreeMap<&'static str, Countdown>);
+
+/// The number of times that a trap stays silent, and the number of times that it goes off then.
+struct Countdown {
+    skips: u32,
+    times: u32,
+}
 
 impl Traps {
     /// Switches a trap on for this many times; 0 switches it off.
@@ -33,12 +87,20 @@ impl Traps {
     /// # Errors
     /// No trap has this name.
     pub fn set(&mut self, name: &str, times: u32) -> Result<(), String> {
+        self.set_later(name, 0, times)
+    }
+
+    /// The same for a trap that stays silent so many times before.
+    ///
+    /// # Errors
+    /// No trap has this name.
+    pub fn set_later(&mut self, name: &str, skips: u32, times: u32) -> Result<(), String> {
         let known = TRAPS.iter().find(|trap| **trap == name);
         let known =
             known.ok_or_else(|| format!("no trap is called {name}; there are {}", TRAPS.join(", ")))?;
         match times {
             0 => self.0.remove(known),
-            times => self.0.insert(*known, times),
+            times => self.0.insert(*known, Countdown { skips, times }),
         };
         Ok(())
     }
@@ -50,9 +112,13 @@ impl Traps {
 
     /// Uses the trap once, where it is on.
     pub fn fires(&mut self, name: &str) -> bool {
-        let Some(times) = self.0.get_mut(name) else { return false };
-        *times = times.saturating_sub(1);
-        if *times == 0 {
+        let Some(countdown) = self.0.get_mut(name) else { return false };
+        if countdown.skips > 0 {
+            countdown.skips -= 1;
+            return false;
+        }
+        countdown.times = countdown.times.saturating_sub(1);
+        if countdown.times == 0 {
             self.0.remove(name);
         }
         true

@@ -34,7 +34,17 @@ pub struct DiscoveryMethod {
 #[derive(Clone, Debug)]
 enum PathSegment {
     Text(String),
-    Parameter(String),
+    Parameter(PathParameter),
+}
+
+/// A parameter of a path: one segment, or as many as its pattern has, as in `^people/[^/]+$`.
+#[derive(Clone, Debug)]
+struct PathParameter {
+    name: String,
+    /// The fixed segments at its beginning.
+    prefix: Vec<String>,
+    /// The fixed text behind it in its last segment, as in `:updateContact`.
+    suffix: String,
 }
 
 /// A method of the document, and the parameters that a path gives it.
@@ -158,6 +168,22 @@ impl Discovery {
         }
     }
 
+    /// The schemas of the document, by name.
+    pub fn schemas(&self) -> &Value {
+        &self.document["schemas"]
+    }
+
+    /// The name of the schema of a method's answer; none where it has no body.
+    pub fn response_schema<'m>(&self, method: &'m DiscoveryMethod) -> Option<&'m str> {
+        method.response.as_deref()
+    }
+
+    /// The most bytes that a method takes by its upload route; none where it has no such route.
+    pub fn upload_limit(&self, method: &DiscoveryMethod) -> Option<usize> {
+        let upload = &find_spec(&self.document, &method.id)?["mediaUpload"];
+        upload["maxSize"].as_str().and_then(|text| text.parse().ok())
+    }
+
     /// The method with this id.
     pub fn method(&self, id: &str) -> Option<&DiscoveryMethod> {
         self.methods.iter().find(|method| method.id == id)
@@ -166,34 +192,61 @@ impl Discovery {
 
 impl DiscoveryMethod {
     fn match_path(&self, segments: &[String]) -> Option<BTreeMap<String, String>> {
-        if segments.len() != self.path.len() {
-            return None;
-        }
         let mut parameters = BTreeMap::new();
-        for (wanted, given) in self.path.iter().zip(segments) {
-            match wanted {
-                PathSegment::Text(text) if text == given => {}
-                PathSegment::Parameter(name) if !given.is_empty() => {
-                    parameters.insert(name.clone(), given.clone());
+        let mut rest = segments;
+        for wanted in &self.path {
+            rest = match wanted {
+                PathSegment::Text(text) => rest.split_first().filter(|(given, _)| *given == text)?.1,
+                PathSegment::Parameter(parameter) => {
+                    let (value, behind) = parameter.take(rest)?;
+                    parameters.insert(parameter.name.clone(), value);
+                    behind
                 }
-                _ => return None,
-            }
+            };
         }
-        Some(parameters)
+        rest.is_empty().then_some(parameters)
     }
+}
+
+impl PathSegment {
+    /// Parses a segment of a method's path, such as `{+resourceName}:updateContact`.
+    fn parse(segment: &str, parameters: &Value) -> PathSegment {
+        let parts = segment.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+        let Some((name, suffix)) = parts else { return PathSegment::Text(segment.to_owned()) };
+        let name = name.trim_start_matches('+');
+        let pattern = parameters[name]["pattern"].as_str().unwrap_or_default();
+        let fixed =
+            pattern.strip_prefix('^').and_then(|rest| rest.strip_suffix("/[^/]+$")).unwrap_or_default();
+        let prefix = fixed.split('/').filter(|part| !part.is_empty()).map(str::to_owned).collect();
+        PathSegment::Parameter(PathParameter { name: name.to_owned(), prefix, suffix: suffix.to_owned() })
+    }
+}
+
+impl PathParameter {
+    /// The value that the first segments give the parameter, and the segments behind them.
+    fn take<'s>(&self, segments: &'s [String]) -> Option<(String, &'s [String])> {
+        let (prefix, rest) = segments.split_at_checked(self.prefix.len())?;
+        let (last, behind) = rest.split_first()?;
+        let own = last.strip_suffix(self.suffix.as_str()).filter(|own| !own.is_empty())?;
+        let mut value = prefix.to_vec();
+        value.push(own.to_owned());
+        (prefix == self.prefix).then(|| (value.join("/"), behind))
+    }
+}
+
+/// Finds what the document says of a method, in a resource or in those inside it.
+fn find_spec<'d>(resource: &'d Value, id: &str) -> Option<&'d Value> {
+    let mut own = resource["methods"].as_object().into_iter().flat_map(|all| all.values());
+    let mut inner = resource["resources"].as_object().into_iter().flat_map(|all| all.values());
+    own.find(|spec| spec["id"] == id).or_else(|| inner.find_map(|resource| find_spec(resource, id)))
 }
 
 /// Collects the methods of a resource and of the resources inside it.
 fn collect(resource: &Value, methods: &mut Vec<DiscoveryMethod>) {
     for spec in resource["methods"].as_object().into_iter().flat_map(|all| all.values()) {
         let text = |value: &Value| value.as_str().map(str::to_owned);
-        let path = spec["path"].as_str().unwrap_or_default().split('/').map(|segment| {
-            let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-            match name {
-                Some(name) => PathSegment::Parameter(name.trim_start_matches('+').to_owned()),
-                None => PathSegment::Text(segment.to_owned()),
-            }
-        });
+        let path = spec["path"].as_str().unwrap_or_default().split('/');
+        let path = path.map(|segment| PathSegment::parse(segment, &spec["parameters"]));
         methods.push(DiscoveryMethod {
             id: text(&spec["id"]).unwrap_or_default(),
             scopes: spec["scopes"].as_array().into_iter().flatten().filter_map(text).collect(),

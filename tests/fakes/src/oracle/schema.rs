@@ -1,7 +1,7 @@
 //! JSON values judged by the schemas of a discovery document, with unknown members forbidden.
 
 use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE;
+use base64::prelude::{BASE64_URL_SAFE, BASE64_URL_SAFE_NO_PAD};
 use chrono::{DateTime, NaiveDate, NaiveDateTime};
 use serde_json::Value;
 
@@ -88,7 +88,9 @@ impl Schemas<'_> {
         let format = spec["format"].as_str().unwrap_or_default();
         // In a request the offset may stand in a member beside it: `EventDateTime.timeZone`.
         let is_local = self.side == Side::Request && format == "date-time" && is_local_date_time(text);
-        match is_local || is_of_format(format, text) {
+        // Bytes are read in either alphabet, with or without padding, and written in one way.
+        let is_bytes = self.side == Side::Request && format == "byte" && is_base64(text);
+        match is_local || is_bytes || is_of_format(format, text) {
             true => Ok(()),
             false => misfit(at, format!("{text:?} is no {format}")),
         }
@@ -142,4 +144,10 @@ fn is_of_format(format: &str, text: &str) -> bool {
 
 fn is_local_date_time(text: &str) -> bool {
     NaiveDateTime::parse_from_str(text, "%Y-%m-%dT%H:%M:%S%.f").is_ok()
+}
+
+/// Whether a text is base64 of either alphabet, with or without padding.
+fn is_base64(text: &str) -> bool {
+    let text = text.trim_end_matches('=').replace('+', "-").replace('/', "_");
+    BASE64_URL_SAFE_NO_PAD.decode(text).is_ok()
 }

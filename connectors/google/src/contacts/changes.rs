@@ -1,0 +1,281 @@
+//! Changes of a book: walks over Google's lists, whose parameters never differ, because a sync token is good for those of its first call
+//! alone. Groups and people are lists of their own, read side by side.
+
+use connector_sdk::http::{Request, Response};
+use connector_sdk::rest::cursor;
+use connector_sdk::{Answer, Context, Failure, Outcome, code};
+use model::contacts::ContactSource;
+use model::wire::{ChangesRequest, Source, Sources};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::api::{accepted, object};
+use crate::contacts::books::{Book, book};
+use crate::contacts::native::PeoplePage;
+use crate::contacts::other::OTHER_FIELDS;
+use crate::contacts::read::{BATCH_SIZE, GROUP_FIELDS, PERSON_FIELDS, read_readable};
+use crate::contacts::record::{head_of, listed_group, listed_person, named_group, named_person};
+use crate::roots;
+
+/// The version of the cursors, and of the parameters of the walks.
+const VERSION: &str = "g1";
+/// People of a page; Google takes up to 1,000, which are too many for one answer.
+const PAGE_SIZE: u32 = 500;
+/// Lists that are read at once.
+const CONCURRENT: u8 = 2;
+
+const DAY_MS: i64 = 86_400_000;
+/// The life of sync tokens in milliseconds, from the walk over everything that they come from.
+const TOKEN_LIFE_MS: i64 = 7 * DAY_MS;
+/// The time in milliseconds before the end of that life in which everything is read again.
+const RENEWAL_MS: i64 = DAY_MS;
+
+/// A list of Google's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum PeopleList {
+    Groups,
+    People,
+    Other,
+}
+
+/// The place in a list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListWalk {
+    list: PeopleList,
+    /// The sync token of the last walk; none where everything is read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    since: Option<String>,
+    /// The next page.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    page: Option<String>,
+    /// The sync token for the next walk: the list's last page was read.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    next: Option<String>,
+}
+
+/// The place in a book.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct BookWalk {
+    /// Items of a page. A parameter of the walk: it stays for the life of its tokens.
+    size: u32,
+    /// The start of the last walk over everything, Unix milliseconds.
+    full_at: i64,
+    /// The time, Unix milliseconds, from which everything is read again.
+    renew_at: i64,
+    lists: Vec<ListWalk>,
+}
+
+/// Returns the next page of a book, or of its changes. Fails with `cursor-expired` where the provider has forgotten a token, or the cursor
+/// is not one of this version.
+pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sources>> {
+    let book = book(args.collection.as_deref().unwrap_or_default())?;
+    let mut walk = match &context.cursor {
+        Some(text) => BookWalk::read(text, book)?,
+        None => BookWalk::new(context, book, args.limit),
+    };
+    if walk.is_at_start() && walk.is_due(context.now_ms()) {
+        walk = BookWalk::new(context, book, args.limit);
+    }
+    let is_delta = walk.is_delta();
+    let pages = walk.read_pages(context, args.names_only)?;
+    let mut sources = Vec::new();
+    let open = walk.lists.iter_mut().filter(|list| list.next.is_none());
+    for (list, page) in open.zip(pages) {
+        sources.extend(list.sources(context, &page, args.names_only)?);
+        list.advance(page)?;
+    }
+    let more = walk.lists.iter().any(|list| list.next.is_none());
+    if !more {
+        walk.turn();
+    }
+    let cursor = Some(cursor::write(VERSION, &walk)?);
+    Ok(Answer { body: Sources { sources, enumeration: !is_delta, ..Sources::default() }, cursor, more })
+}
+
+impl BookWalk {
+    /// Returns a walk over everything.
+    fn new(context: &Context, book: Book, limit: u32) -> Self {
+        // Accounts that were connected at the same time are not read again at the same time.
+        let spread = context.random_bytes(2).iter().fold(0, |sum: i64, byte| sum * 256 + i64::from(*byte));
+        let lists = lists_of(book).iter();
+        let list = |list: &PeopleList| ListWalk { list: *list, since: None, page: None, next: None };
+        let full_at = context.now_ms();
+        let renew_in = TOKEN_LIFE_MS - RENEWAL_MS + RENEWAL_MS / 2 * spread / 65_536;
+        BookWalk {
+            size: if limit == 0 { PAGE_SIZE } else { limit.min(PAGE_SIZE) },
+            full_at,
+            renew_at: full_at.saturating_add(renew_in),
+            lists: lists.map(list).collect(),
+        }
+    }
+
+    /// Reads a cursor. Fails with `cursor-expired` for one of another version, or of another book.
+    fn read(text: &str, book: Book) -> Outcome<Self> {
+        let walk: BookWalk = cursor::read(VERSION, text)?;
+        let is_of_book = walk.lists.iter().map(|list| list.list).eq(lists_of(book).iter().copied());
+        let is_alike = walk.lists.iter().all(|list| list.since.is_some() == walk.is_delta());
+        let is_open = walk.lists.iter().any(|list| list.next.is_none());
+        if is_of_book && is_alike && is_open && walk.size > 0 {
+            return Ok(walk);
+        }
+        Err(Failure::new(code::CURSOR_EXPIRED, "the cursor is not one of this address book"))
+    }
+
+    /// Whether it is over changes, and not over everything.
+    fn is_delta(&self) -> bool {
+        self.lists.iter().any(|list| list.since.is_some())
+    }
+
+    /// Whether everything is to be read again before Google forgets the tokens. Of older ones Google itself says whether it knows them.
+    fn is_due(&self, now: i64) -> bool {
+        (self.renew_at..self.full_at.saturating_add(TOKEN_LIFE_MS)).contains(&now)
+    }
+
+    fn is_at_start(&self) -> bool {
+        self.lists.iter().all(|list| list.page.is_none() && list.next.is_none())
+    }
+
+    /// Makes the end of this walk the start of the next one.
+    fn turn(&mut self) {
+        for list in &mut self.lists {
+            (list.since, list.page) = (list.next.take(), None);
+        }
+    }
+
+    /// Reads the next page of each list that has one. Pages that are too large for an answer are asked for again with fewer items.
+    fn read_pages(&mut self, context: &Context, names_only: bool) -> Outcome<Vec<PeoplePage>> {
+        loop {
+            let open: Vec<&ListWalk> = self.lists.iter().filter(|list| list.next.is_none()).collect();
+            let requests = open.iter().map(|list| list.request(self.size, names_only));
+            let responses = context.send_many(requests.collect::<Outcome<Vec<Request>>>()?, CONCURRENT);
+            let accept = |(list, response): (&&ListWalk, Outcome<Response>)| {
+                let response = response.and_then(|response| accepted(context, response, list.doing()));
+                response.map_err(|failure| list.continued(failure))
+            };
+            let responses: Vec<Response> =
+                open.iter().zip(responses).map(accept).collect::<Outcome<Vec<_>>>()?;
+            if self.size == 1 || !responses.iter().any(|response| response.truncated) {
+                return responses.iter().map(object::<PeoplePage>).collect();
+            }
+            self.size = (self.size / 4).max(1);
+        }
+    }
+}
+
+/// The lists that a book is made of.
+fn lists_of(book: Book) -> &'static [PeopleList] {
+    match book {
+        Book::Contacts => &[PeopleList::Groups, PeopleList::People],
+        Book::Other => &[PeopleList::Other],
+    }
+}
+
+impl ListWalk {
+    /// The request for the next page. `fields` of a request for names is no parameter of the walk.
+    fn request(&self, size: u32, names_only: bool) -> Outcome<Request> {
+        let size = size.to_string();
+        let (path, mut query, names): (&[&str], Vec<(&str, &str)>, &str) = match self.list {
+            PeopleList::Groups => (
+                &["contactGroups"],
+                vec![("groupFields", GROUP_FIELDS)],
+                "nextPageToken,nextSyncToken,contactGroups(resourceName,etag,metadata)",
+            ),
+            PeopleList::People => (
+                &["people", "me", "connections"],
+                vec![
+                    ("personFields", PERSON_FIELDS),
+                    ("sources", "READ_SOURCE_TYPE_CONTACT"),
+                    ("requestSyncToken", "true"),
+                ],
+                "nextPageToken,nextSyncToken,connections(resourceName,metadata)",
+            ),
+            PeopleList::Other => (
+                &["otherContacts"],
+                vec![("readMask", OTHER_FIELDS), ("requestSyncToken", "true")],
+                "nextPageToken,nextSyncToken,otherContacts(resourceName,metadata)",
+            ),
+        };
+        query.push(("pageSize", size.as_str()));
+        query.extend(self.since.as_deref().map(|token| ("syncToken", token)));
+        query.extend(self.page.as_deref().map(|token| ("pageToken", token)));
+        query.extend(names_only.then_some(("fields", names)));
+        Ok(Request::get(roots::people(path, &query)?))
+    }
+
+    fn doing(&self) -> &'static str {
+        match self.list {
+            PeopleList::Groups => "listing the groups",
+            PeopleList::People => "listing the contacts",
+            PeopleList::Other => "listing the other contacts",
+        }
+    }
+
+    /// The failure of a request that goes on from a token: one that the provider cannot read is one of another walk.
+    fn continued(&self, failure: Failure) -> Failure {
+        let is_continued = self.since.is_some() || self.page.is_some();
+        match (failure.http_status, failure.code.as_str()) {
+            (Some(400), code::INVALID) | (Some(410), _) if is_continued => {
+                failure.with_code(code::CURSOR_EXPIRED)
+            }
+            _ => failure,
+        }
+    }
+
+    /// The sources of a page. Changes of people come late, and in the version of some minutes ago: a few are read anew.
+    fn sources(&self, context: &Context, page: &PeoplePage, names_only: bool) -> Outcome<Vec<Source>> {
+        let mut sources = match self.list {
+            PeopleList::Groups if names_only => {
+                page.contact_groups.iter().map(|record| named_group(record)).collect()
+            }
+            PeopleList::Groups => page.contact_groups.iter().map(|record| listed_group(record)).collect(),
+            PeopleList::People => people(&page.connections, ContactSource::AddressBook, names_only),
+            PeopleList::Other => people(&page.other_contacts, ContactSource::Suggested, names_only),
+        };
+        if self.list == PeopleList::People && self.since.is_some() && !names_only {
+            renew(context, &page.connections, &mut sources)?;
+        }
+        Ok(sources)
+    }
+
+    /// Goes on behind a page. One without items is not the last one while it has the token of another.
+    fn advance(&mut self, page: PeoplePage) -> Outcome<()> {
+        let token = |token: Option<String>| token.filter(|token| !token.is_empty());
+        match (token(page.next_page_token), token(page.next_sync_token)) {
+            (Some(next), _) => self.page = Some(next),
+            (None, Some(next)) => (self.page, self.next) = (None, Some(next)),
+            (None, None) => {
+                return Err(Failure::unavailable("the provider's last page has no sync token"));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn people(records: &[Box<RawValue>], of: ContactSource, names_only: bool) -> Vec<Source> {
+    match names_only {
+        true => records.iter().flat_map(|record| named_person(record)).collect(),
+        false => records.iter().flat_map(|record| listed_person(record, of)).collect(),
+    }
+}
+
+/// Puts the people of a page of changes as they are now in the place of what the page says of them: so an older version does not undo what
+/// was just written. More people than one request reads, and those that cannot be read, are taken as the page has them.
+fn renew(context: &Context, records: &[Box<RawValue>], sources: &mut Vec<Source>) -> Outcome<()> {
+    let heads = records.iter().map(|record| head_of(record));
+    let there = heads.filter(|head| !head.metadata.deleted && !head.resource_name.is_empty());
+    let names: Vec<String> = there.map(|head| head.resource_name).collect();
+    if names.is_empty() || names.len() > BATCH_SIZE {
+        return Ok(());
+    }
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    for fresh in read_readable(context, &names)?.into_iter().filter(|fresh| fresh.error.is_none()) {
+        match sources.iter_mut().find(|source| source.external_id == fresh.external_id) {
+            Some(source) => *source = Source { previous_id: source.previous_id.take(), ..fresh },
+            None => sources.push(fresh),
+        }
+    }
+    Ok(())
+}

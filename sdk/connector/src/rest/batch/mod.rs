@@ -1,0 +1,449 @@
+//! Many requests in one: sent in turn, read part by part, and what failed for a while sent once more.
+
+mod mixed;
+mod part;
+
+use crate::context::Context;
+use crate::error::{Failure, Outcome, code};
+use crate::http::Response;
+
+pub use mixed::{mixed, read_mixed};
+pub use part::{Part, PartOutcome};
+
+/// Parts of one batch, whatever the connector says.
+const MAX_PARTS: usize = 100;
+/// The wait where the provider leaves parts out of its answer without a word, ms.
+const LOST_WAIT_MS: u32 = 30_000;
+
+/// The rules by which a provider takes batches.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchRules<'a> {
+    /// The address of batches.
+    pub root: &'a str,
+    /// Parts of one batch, 1 to 100.
+    pub at_most: usize,
+    /// The bucket of `[limits]` in the manifest that a wait is noted for; none: the whole account.
+    pub bucket: Option<&'a str>,
+    /// The meaning of an answer that is no success, of the batch or of a part. Its last argument completes "the provider rejected …".
+    pub failure: fn(&Context, &Response, &str) -> Failure,
+    pub doing: &'a str,
+}
+
+/// The outcomes of parts, in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct BatchOutcome {
+    /// Each with the part's name.
+    pub parts: Vec<(String, PartOutcome)>,
+    /// The position of the first part that is missing; none where all are answered.
+    pub first_missing: Option<usize>,
+    /// Why parts are missing. The wait in it is noted already.
+    pub wait: Option<Failure>,
+}
+
+impl BatchOutcome {
+    /// The answers before the first part that is missing, for lists whose order counts.
+    pub fn leading(&self) -> impl Iterator<Item = (&str, &Response)> {
+        let end = self.first_missing.unwrap_or(self.parts.len());
+        self.parts.iter().take(end).filter_map(|(id, outcome)| match outcome {
+            PartOutcome::Answered(response) => Some((id.as_str(), response)),
+            PartOutcome::Missing => None,
+        })
+    }
+
+    /// Whether no part at all is answered, though there are some.
+    fn is_empty_handed(&self) -> bool {
+        !self.parts.is_empty() && self.parts.iter().all(|(_, outcome)| *outcome == PartOutcome::Missing)
+    }
+}
+
+/// Sends the parts in batches of `multipart/mixed`, one after the other, and returns what became of each.
+///
+/// Parts that failed for a while (a limit, a status of 5xx, no answer at all) and parts whose token was refused go once more, in a batch of
+/// their own; with a new token where that was refused. A part that meets a limit again, or is lost again, is missing: the wait is noted
+/// (`Context::note_wait`), and no later batch is sent. A part that has another answer by then is answered, whatever its status.
+///
+/// Fails with `auth-expired` where a part's token is refused twice, and with the failure of the provider where it answers nothing at all.
+///
+/// ```
+/// # use connector_sdk::http::Request;
+/// # use connector_sdk::rest::batch::{BatchRules, Part, run};
+/// # use connector_sdk::{Context, Outcome};
+/// # fn read(context: &Context) -> Outcome<usize> {
+/// let parts = vec![Part::new("a", Request::get("https://api.example.com/v1/things/a").units(5))];
+/// let rules = BatchRules {
+///     root: "https://api.example.com/batch",
+///     at_most: 25,
+///     bucket: Some("things"),
+///     failure: |context, response, doing| context.failure(response, doing),
+///     doing: "reading the things",
+/// };
+/// let outcome = run(context, &rules, parts)?;
+/// let first_to_read_again = outcome.first_missing;
+/// # Ok(outcome.leading().count() + first_to_read_again.unwrap_or(0))
+/// # }
+/// ```
+pub fn run(context: &Context, rules: &BatchRules, parts: Vec<Part>) -> Outcome<BatchOutcome> {
+    let mut outcome = BatchOutcome::default();
+    let mut stop: Option<Failure> = None;
+    for chunk in parts.chunks(rules.at_most.clamp(1, MAX_PARTS)) {
+        let answers = if stop.is_some() {
+            vec![PartOutcome::Missing; chunk.len()]
+        } else {
+            let sent = Chunk { context, rules, parts: chunk }.send()?;
+            stop = sent.stop;
+            sent.answers
+        };
+        outcome.parts.extend(chunk.iter().map(|part| part.id.clone()).zip(answers));
+    }
+    let Some(failure) = stop else { return Ok(outcome) };
+    if outcome.is_empty_handed() {
+        return Err(failure);
+    }
+    context.note_wait(failure.retry_after_ms.unwrap_or(LOST_WAIT_MS).max(1), rules.bucket);
+    outcome.first_missing = outcome.parts.iter().position(|(_, outcome)| *outcome == PartOutcome::Missing);
+    outcome.wait = Some(failure);
+    Ok(outcome)
+}
+
+/// Parts of one batch.
+struct Chunk<'a> {
+    context: &'a Context<'a>,
+    rules: &'a BatchRules<'a>,
+    parts: &'a [Part],
+}
+
+/// The outcomes of a chunk.
+struct ChunkOutcome {
+    answers: Vec<PartOutcome>,
+    /// Why parts are missing; none where all are answered.
+    stop: Option<Failure>,
+}
+
+/// Why a part goes once more.
+enum Repeat {
+    /// A limit, an error that passes, or a lost part.
+    Passing(Failure),
+    TokenRefused(Failure),
+}
+
+impl Chunk<'_> {
+    fn send(&self) -> Outcome<ChunkOutcome> {
+        let all: Vec<usize> = (0..self.parts.len()).collect();
+        let mut answers = vec![PartOutcome::Missing; self.parts.len()];
+        let failure = self.exchange(&all, &mut answers, false)?;
+        let repeats: Vec<(usize, Repeat)> =
+            answers.iter().enumerate().filter_map(|(at, answer)| Some((at, self.repeat(answer)?))).collect();
+        let is_renewed = repeats.iter().any(|(_, repeat)| matches!(repeat, Repeat::TokenRefused(_)));
+        let again: Vec<usize> = repeats.iter().map(|(at, _)| *at).collect();
+        for at in &again {
+            if let Some(answer) = answers.get_mut(*at) {
+                *answer = PartOutcome::Missing;
+            }
+        }
+        // A batch that the provider did not answer is not sent once more.
+        if failure.is_some() || again.is_empty() {
+            return Ok(ChunkOutcome { answers, stop: failure });
+        }
+        let mut stop = self.exchange(&again, &mut answers, is_renewed)?;
+        for at in again {
+            let Some(answer) = answers.get_mut(at) else { continue };
+            match self.repeat(answer) {
+                Some(Repeat::TokenRefused(failure)) => return Err(failure),
+                Some(Repeat::Passing(failure)) if is_wait(answer, &failure) => {
+                    *answer = PartOutcome::Missing;
+                    stop = Some(longer(stop, failure));
+                }
+                _ => {}
+            }
+        }
+        Ok(ChunkOutcome { answers, stop })
+    }
+
+    /// Sends some of the parts in one batch and puts their answers in place. What did not fit into an answer goes in another batch. Returns
+    /// the failure of a batch that was not answered for a while; any other failure ends the call.
+    fn exchange(
+        &self,
+        some: &[usize],
+        answers: &mut [PartOutcome],
+        is_renewed: bool,
+    ) -> Outcome<Option<Failure>> {
+        let mut left = some.to_vec();
+        loop {
+            let parts: Vec<Part> = left.iter().filter_map(|at| self.parts.get(*at)).cloned().collect();
+            let request = mixed(self.rules.root, &parts)?;
+            let request = if is_renewed { request.renewed() } else { request };
+            let response = match self.context.send(request) {
+                Ok(response) if response.is_success() => response,
+                Ok(response) => {
+                    let failure = (self.rules.failure)(self.context, &response, self.rules.doing);
+                    return passing(failure).map(Some);
+                }
+                Err(failure) => return passing(failure).map(Some),
+            };
+            let mut read = read_mixed(&response)?;
+            // A part that is cut off though it was the first one is longer than any answer.
+            if read.values().any(|answer| !answer.truncated) {
+                read.retain(|_, answer| !answer.truncated);
+            }
+            let before = left.len();
+            let mut number = 0;
+            left.retain(|at| {
+                let answer = read.remove(&number);
+                number += 1;
+                let (Some(place), Some(answer)) = (answers.get_mut(*at), answer) else { return true };
+                *place = PartOutcome::Answered(answer);
+                false
+            });
+            if !response.truncated || left.is_empty() || left.len() == before {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Why this part goes once more; none where its answer stands.
+    fn repeat(&self, answer: &PartOutcome) -> Option<Repeat> {
+        let PartOutcome::Answered(response) = answer else {
+            let failure = Failure::unavailable("the provider has left out a part of a batch");
+            return Some(Repeat::Passing(failure));
+        };
+        if response.is_success() {
+            return None;
+        }
+        let failure = (self.rules.failure)(self.context, response, self.rules.doing);
+        match failure.code.as_str() {
+            code::AUTH_EXPIRED => Some(Repeat::TokenRefused(failure)),
+            code::RATE_LIMITED | code::UNAVAILABLE | code::TIMEOUT => Some(Repeat::Passing(failure)),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the part waits for the provider: it is lost, or has met a limit. An error of the provider's own is an answer.
+fn is_wait(answer: &PartOutcome, failure: &Failure) -> bool {
+    *answer == PartOutcome::Missing || failure.code == code::RATE_LIMITED
+}
+
+/// The failure, where it passes by itself.
+fn passing(failure: Failure) -> Outcome<Failure> {
+    match failure.code.as_str() {
+        code::RATE_LIMITED | code::UNAVAILABLE | code::TIMEOUT => Ok(failure),
+        _ => Err(failure),
+    }
+}
+
+/// The failure that asks for the longer wait.
+fn longer(one: Option<Failure>, other: Failure) -> Failure {
+    match one {
+        Some(one) if one.retry_after_ms >= other.retry_after_ms => one,
+        _ => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use model::wire::Connection;
+
+    use super::{BatchOutcome, BatchRules, Part, PartOutcome, run};
+    use crate::context::Context;
+    use crate::error::{Failure, Outcome, code};
+    use crate::http::{Request, Response, SendError};
+    use crate::testing::{Answerer, Recorded, body, response};
+
+    const ROOT: &str = "https://x.test/batch";
+    /// A part that the provider leaves out.
+    const LOST: u16 = 0;
+
+    fn rules(at_most: usize) -> BatchRules<'static> {
+        BatchRules {
+            root: ROOT,
+            at_most,
+            bucket: Some("things"),
+            failure: |context, response, doing| context.failure(response, doing),
+            doing: "reading the things",
+        }
+    }
+
+    fn parts(count: usize) -> Vec<Part> {
+        let part =
+            |at: usize| Part::new(format!("p{at}"), Request::get(format!("https://x.test/{at}")).units(20));
+        (0..count).map(part).collect()
+    }
+
+    /// The numbers of the things that a batch asks for.
+    fn asked(request: &Request) -> Vec<usize> {
+        let text = String::from_utf8(body(request)).unwrap();
+        let lines =
+            text.lines().filter_map(|line| line.strip_prefix("GET /")?.split(' ').next()?.parse().ok());
+        lines.collect()
+    }
+
+    /// A batch in which each part has the status that `status` says, told in reverse.
+    fn answer(request: &Request, status: impl Fn(usize) -> u16) -> Response {
+        let mut text = String::new();
+        for (at, thing) in asked(request).into_iter().enumerate().rev() {
+            match status(thing) {
+                LOST => {}
+                status => text.push_str(&format!(
+                    "--b\r\nContent-Type: application/http\r\nContent-ID: <response-{at}>\r\n\r\n\
+                     HTTP/1.1 {status} Some\r\nRetry-After: 7\r\n\r\n{{\"id\":{thing}}}\r\n"
+                )),
+            }
+        }
+        response(200, &[("content-type", "multipart/mixed; boundary=b")], &format!("{text}--b--"))
+    }
+
+    fn round(answer: impl Fn(&Request) -> Result<Response, SendError> + 'static) -> Answerer {
+        Box::new(answer)
+    }
+
+    fn all_with(status: impl Fn(usize) -> u16 + 'static) -> Answerer {
+        round(move |request| Ok(answer(request, &status)))
+    }
+
+    type Waits = Vec<(String, String)>;
+
+    /// Runs so many parts with a provider whose n-th batch is answered by the n-th round.
+    fn run_with(
+        rounds: Vec<Answerer>,
+        count: usize,
+        at_most: usize,
+    ) -> (Outcome<BatchOutcome>, Vec<Request>, Waits) {
+        let expected = rounds.len();
+        let number = Cell::new(0);
+        let provider = Recorded::answering(move |request| {
+            number.set(number.get() + 1);
+            rounds[number.get() - 1](request)
+        });
+        let context = Context::new(&provider, Connection::default());
+        let outcome = run(&context, &rules(at_most), parts(count));
+        let requests = provider.requests.borrow().clone();
+        assert_eq!(requests.len(), expected);
+        (outcome, requests, context.response_extra())
+    }
+
+    fn statuses(outcome: &BatchOutcome) -> Vec<Option<u16>> {
+        let status = |outcome: &PartOutcome| match outcome {
+            PartOutcome::Answered(response) => Some(response.status),
+            PartOutcome::Missing => None,
+        };
+        outcome.parts.iter().map(|(_, outcome)| status(outcome)).collect()
+    }
+
+    fn wait(ms: &str) -> Waits {
+        vec![("wait-ms".into(), ms.into()), ("bucket".into(), "things".into())]
+    }
+
+    #[test]
+    fn parts_go_in_batches_in_turn() {
+        let rounds = vec![all_with(|_| 200), all_with(|thing| if thing == 4 { 404 } else { 200 })];
+        let (outcome, requests, waits) = run_with(rounds, 5, 3);
+        let outcome = outcome.unwrap();
+        assert_eq!(statuses(&outcome), [Some(200), Some(200), Some(200), Some(200), Some(404)]);
+        let ids: Vec<(&str, String)> =
+            outcome.leading().map(|(id, response)| (id, response.text().into_owned())).collect();
+        assert_eq!(ids[3], ("p3", "{\"id\":3}".to_owned()));
+        assert_eq!((outcome.first_missing, waits.len()), (None, 0));
+        assert_eq!((asked(&requests[0]), asked(&requests[1])), (vec![0, 1, 2], vec![3, 4]));
+        let units: Vec<&str> = requests.iter().map(|request| request.extra[0].1.as_str()).collect();
+        assert_eq!(units, ["60", "40"]);
+    }
+
+    #[test]
+    fn what_failed_for_a_while_goes_once_more() {
+        let first = all_with(|thing| [200, 429, LOST, 503, 200][thing]);
+        let (outcome, requests, waits) = run_with(vec![first, all_with(|_| 200)], 5, 25);
+        assert_eq!(statuses(&outcome.unwrap()), [Some(200); 5]);
+        assert_eq!((asked(&requests[1]), waits.len()), (vec![1, 2, 3], 0));
+        assert!(requests.iter().all(|request| request.extra.len() == 1));
+    }
+
+    /// A part that stays without an answer is missing, and no later batch is sent: the provider has asked to be left alone.
+    #[test]
+    fn what_fails_again_is_missing_with_the_wait() {
+        let status = |thing: usize| [200, 429, 404, LOST][thing];
+        let (outcome, _, waits) = run_with(vec![all_with(status), all_with(status)], 7, 4);
+        let outcome = outcome.unwrap();
+        assert_eq!(statuses(&outcome), [Some(200), None, Some(404), None, None, None, None]);
+        assert_eq!((outcome.first_missing, outcome.leading().count()), (Some(1), 1));
+        assert_eq!(waits, wait("7000"));
+        // Lost parts have no wait of their own.
+        let lost = |thing: usize| [200, LOST][thing];
+        let (outcome, _, waits) = run_with(vec![all_with(lost), all_with(lost)], 2, 4);
+        assert_eq!((outcome.unwrap().first_missing, waits), (Some(1), wait("30000")));
+    }
+
+    /// An answer has an end: what did not fit is asked for again, at least one part at a time.
+    #[test]
+    fn an_answer_that_is_cut_off_is_gone_on_with() {
+        let cut = |end: &'static str| {
+            round(move |request| {
+                let whole = answer(request, |_| 200);
+                let at = whole.text().find(end).unwrap();
+                Ok(Response { body: whole.body[..at].to_vec(), truncated: true, ..whole })
+            })
+        };
+        // The provider answers in reverse: 2 and 1 fit, then no more than the beginning of 0.
+        let (outcome, requests, waits) = run_with(vec![cut("0}"), cut("0}")], 3, 4);
+        let outcome = outcome.unwrap();
+        assert_eq!((statuses(&outcome), waits.len()), (vec![Some(200); 3], 0));
+        assert_eq!(asked(&requests[1]), [0]);
+        let PartOutcome::Answered(long) = &outcome.parts[0].1 else { panic!("it has an answer") };
+        assert!(long.truncated && long.text().starts_with("{\"id\":"));
+    }
+
+    #[test]
+    fn an_error_of_the_provider_is_an_answer_at_last() {
+        let status = |thing: usize| [200, 500][thing];
+        let (outcome, _, waits) = run_with(vec![all_with(status), all_with(status)], 2, 4);
+        assert_eq!((statuses(&outcome.unwrap()), waits.len()), (vec![Some(200), Some(500)], 0));
+    }
+
+    #[test]
+    fn a_part_that_is_refused_has_the_token_renewed() {
+        let first = all_with(|thing| [200, 401][thing]);
+        let (outcome, requests, _) = run_with(vec![first, all_with(|_| 200)], 2, 4);
+        assert_eq!(statuses(&outcome.unwrap()), [Some(200), Some(200)]);
+        assert_eq!(asked(&requests[1]), [1]);
+        assert!(requests[1].extra.contains(&("credentials".to_owned(), "renewed".to_owned())));
+        let refused = |thing: usize| [200, 401][thing];
+        let (outcome, _, _) = run_with(vec![all_with(refused), all_with(refused)], 2, 4);
+        assert_eq!(outcome.unwrap_err().code, code::AUTH_EXPIRED);
+    }
+
+    #[test]
+    fn a_batch_that_is_not_answered_leaves_what_was_answered() {
+        let limited = || round(|_| Ok(response(429, &[("retry-after", "9")], "")));
+        let (outcome, _, waits) = run_with(vec![all_with(|_| 200), limited()], 3, 2);
+        let outcome = outcome.unwrap();
+        assert_eq!((statuses(&outcome), outcome.first_missing), (vec![Some(200), Some(200), None], Some(2)));
+        assert_eq!(waits, wait("9000"));
+        // With nothing to keep it is the call that fails.
+        let (outcome, _, waits) = run_with(vec![limited()], 3, 2);
+        let failure = outcome.unwrap_err();
+        assert_eq!((failure.code.as_str(), failure.retry_after_ms), (code::RATE_LIMITED, Some(9_000)));
+        assert!(waits.is_empty());
+        // The host holds a request back that the account has no units for.
+        let held = || {
+            let error = SendError { retry_after_ms: Some(4_000), ..SendError::new("unavailable", "held") };
+            round(move |_| Err(error.clone()))
+        };
+        let (outcome, _, waits) = run_with(vec![all_with(|_| 200), held()], 3, 2);
+        assert_eq!((outcome.unwrap().first_missing, waits), (Some(2), wait("4000")));
+        // Any other failure is no matter of waiting.
+        let denied = round(|_| Ok(response(403, &[], "")));
+        let (outcome, _, _) = run_with(vec![all_with(|_| 200), denied], 3, 2);
+        assert_eq!(outcome.unwrap_err().code, code::FORBIDDEN);
+    }
+
+    #[test]
+    fn parts_that_all_wait_are_a_failure() {
+        let limited = |_: usize| 429;
+        let (outcome, _, _) = run_with(vec![all_with(limited), all_with(limited)], 3, 2);
+        let failure: Failure = outcome.unwrap_err();
+        assert_eq!((failure.code.as_str(), failure.retry_after_ms), (code::RATE_LIMITED, Some(7_000)));
+        let (outcome, requests, _) = run_with(Vec::new(), 0, 2);
+        assert_eq!((outcome.unwrap(), requests.len()), (BatchOutcome::default(), 0));
+    }
+}
