@@ -325,3 +325,12 @@ fn a_list_shows_the_text_and_not_the_padding_before_it() {
     let kept = format!("{scotland} 👩\u{200d}💻 می\u{200c}خواهم क्\u{200d}ष");
     assert_eq!(snippet(Some(&kept), None), kept);
 }
+
+/// NUL is U+FFFD for a parser of HTML: a name that has one is no property's, also once it is written.
+#[test]
+fn a_name_with_nul_is_no_property() {
+    let html = "<td style=\"font\0\0-size:0\"><p style=\"font-size\0:0\">seen</p></td>";
+    assert_settled(html);
+    assert_eq!(plain(html).trim(), "seen");
+    assert!(safe(html, &Safe::default()).contains("seen"));
+}

@@ -120,9 +120,7 @@ impl Tree {
         }
         let is_resized = !is_blank && !self.written().shows_text();
         self.out.push_str(if is_resized { RESIZED } else { "" });
-        for piece in text.split('\0') {
-            self.broken(piece);
-        }
+        text.split('\0').for_each(|piece| self.broken(piece));
         self.out.push_str(if is_resized { "</span>" } else { "" });
     }
 
@@ -221,7 +219,7 @@ impl Tree {
         self.out.push_str(name);
     }
 
-    /// Character references stay as they are.
+    /// Character references stay as they are. NUL is U+FFFD as in HTML: without it `font\0-size` would become a declaration.
     fn attribute(&mut self, name: &str, prefix: &str, value: &str) {
         let is_costly = match name {
             "style" => style_pairs(value) > STYLE_PAIRS,
@@ -234,12 +232,13 @@ impl Tree {
         for piece in value.split_inclusive(['"', '<', '>', '\0']) {
             let plain = piece.trim_end_matches(['"', '<', '>', '\0']);
             self.out.push_str(plain);
-            match piece.get(plain.len()..) {
-                Some("\"") => self.out.push_str("&quot;"),
-                Some("<") => self.out.push_str("&lt;"),
-                Some(">") => self.out.push_str("&gt;"),
-                _ => (),
-            }
+            self.out.push_str(match piece.get(plain.len()..) {
+                Some("\"") => "&quot;",
+                Some("<") => "&lt;",
+                Some(">") => "&gt;",
+                Some("\0") if !self.out.ends_with('\u{fffd}') => "\u{fffd}",
+                _ => "",
+            });
         }
         self.out.push('"');
     }
