@@ -6,6 +6,7 @@ mod backup_files;
 mod calendars;
 mod cli;
 mod connections;
+mod connector_try;
 mod contact_books;
 mod contact_groups;
 mod contacts;

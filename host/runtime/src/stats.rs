@@ -40,6 +40,8 @@ pub struct BucketStats {
     pub held_ms: Option<u64>,
     /// The call asked for lines (IMAP, SMTP): it may have changed something without a request.
     pub has_lines: bool,
+    /// Units that the requests of the call have used, by bucket.
+    pub units: BTreeMap<String, u64>,
 }
 
 /// Time for which a provider wants part of an account to be left alone.

@@ -1,6 +1,7 @@
 //! The `switchboard` command: what can be said on its command line, and where each command is. Answers go to stdout, the log
 //! and errors to stderr. Exit code 0: done; 1: failed, with one sentence why, and where it is known what to do; 2: the command line
-//! makes no sense; 3: a connector did not pass its tests, or its check with --strict.
+//! makes no sense; 3: a connector did not pass its tests, its check with --strict, or a
+//! step of `connector try`.
 
 mod apps;
 mod backup;

@@ -109,15 +109,17 @@ impl Meter {
     /// The same by bucket, `CallStats::buckets`; none where there is nothing to say.
     pub(crate) fn buckets(&self, now: i64) -> Option<Box<BucketStats>> {
         let held_ms = Some(self.held_ms.load(Ordering::Relaxed)).filter(|ms| *ms > 0);
+        let units = self.used_units.lock().expect("no panic while counting").clone();
         let all = self.retry_after.lock().expect("no panic while counting");
         let wait = |(bucket, wait): (&String, &RetryAfter)| {
             Some(ProviderWait { bucket: bucket.clone(), ms: wait.wait_ms(now)?.min(LONGEST_WAIT_MS) })
         };
         let waits: Vec<ProviderWait> = all.iter().filter_map(wait).collect();
         let only = all.first_key_value().filter(|_| all.len() == 1).map_or("", |(bucket, _)| bucket.as_str());
-        let says_something = !waits.is_empty() || held_ms.is_some() || !only.is_empty();
+        let says_something = !waits.is_empty() || held_ms.is_some() || !only.is_empty() || !units.is_empty();
         let has_lines = self.lines.load(Ordering::Relaxed) > 0;
-        says_something.then(|| Box::new(BucketStats { waits, only: only.to_owned(), held_ms, has_lines }))
+        says_something
+            .then(|| Box::new(BucketStats { waits, only: only.to_owned(), held_ms, has_lines, units }))
     }
 
     fn with_bucket(&self, bucket: &str, change: impl FnOnce(&mut RetryAfter)) {
@@ -189,5 +191,8 @@ mod tests {
         assert_eq!((buckets.held_ms, buckets.has_lines), (Some(1), false));
         meter.lines.fetch_add(1, Ordering::Relaxed);
         assert!(meter.buckets(0).unwrap().has_lines);
+        meter.note_units("mail", 5);
+        meter.note_units("mail", 20);
+        assert_eq!(meter.buckets(0).unwrap().units, BTreeMap::from([("mail".to_owned(), 25)]));
     }
 }

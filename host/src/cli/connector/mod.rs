@@ -11,6 +11,7 @@ mod project;
 mod provider;
 mod record;
 mod test;
+mod try_account;
 mod wit;
 
 use std::process::ExitCode;
@@ -39,6 +40,7 @@ pub enum Connector {
     Dev(Box<dev::Dev>),
     Provider(provider::Provider),
     Wit(wit::Wit),
+    Try(Box<try_account::Trial>),
     List(installed::List),
     Install(installed::Install),
     Remove(installed::Change),
@@ -51,6 +53,7 @@ impl Connector {
         match self {
             Connector::Dev(dev) => dev.log_level.clone(),
             Connector::Check(_) => check::LOG.to_owned(),
+            Connector::Try(_) => try_account::LOG.to_owned(),
             _ => "warn".to_owned(),
         }
     }
@@ -65,6 +68,7 @@ impl Connector {
             Connector::Dev(dev) => dev.run().await?,
             Connector::Provider(provider) => provider.run().await?,
             Connector::Wit(wit) => wit.run()?,
+            Connector::Try(trial) => return trial.run().await,
             Connector::List(list) => list.run()?,
             Connector::Install(install) => return install.run().await,
             Connector::Remove(change) => change.remove()?,
