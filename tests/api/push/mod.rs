@@ -1,6 +1,6 @@
 //! Providers that post to the service when something has changed, by example: the sandbox provider does so for what is followed.
 
-mod keys;
+pub mod keys;
 mod kinds;
 mod notifications;
 mod tokens;

@@ -1,6 +1,7 @@
 //! Gmail accounts through `/v1/email`.
 
 mod history;
+mod push;
 mod reading;
 mod writing;
 

@@ -24,6 +24,8 @@ pub struct Call {
     pub media: Option<Bytes>,
     /// The scopes of the token.
     pub scopes: Vec<String>,
+    /// The id of the OAuth client.
+    pub client: String,
 }
 
 /// The answer of a method; none without a body.

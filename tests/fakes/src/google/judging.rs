@@ -112,6 +112,7 @@ impl GoogleService {
             body: content.json.unwrap_or_else(|| Value::Object(serde_json::Map::new())),
             media: content.media,
             scopes: token.scopes,
+            client: token.client,
         };
         if let (Some(mask), Some(schema)) = (call.parameter("fields"), document.response_schema(method)) {
             fields::check(mask, document.schemas(), schema)?;

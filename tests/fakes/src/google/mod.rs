@@ -46,7 +46,7 @@ use crate::oracle::{self, Violation};
 
 pub use channels::Channel;
 pub(crate) use mail::control as control_mail;
-pub use mail::{MailRecord, Mailbox, NewMail, SendAsAddress, SentMail};
+pub use mail::{MailRecord, Mailbox, NewMail, SendAsAddress, SentMail, Topic};
 pub use oauth::Authority;
 pub use people::AddressBook;
 pub(crate) use people::control as control_people;
@@ -207,6 +207,18 @@ impl Google {
     /// Posts the notifications that are due. Returns the statuses of the answers; 0 where there was none.
     pub async fn notify(&self) -> Vec<u16> {
         self.service.notify().await
+    }
+
+    /// Posts what Gmail has published, as the push subscriptions of topics do: each message with a token that `sign` makes of its claims.
+    /// Returns the statuses of the answers; 0 where there was none.
+    pub async fn publish(&self, sign: impl Fn(&Value) -> String) -> Vec<u16> {
+        let mut statuses = Vec::new();
+        for message in self.with(State::take_published) {
+            let request = self.service.client.post(&message.address).bearer_auth(sign(&message.claims));
+            let request = request.header("content-type", "application/json").body(message.body.to_string());
+            statuses.push(request.send().await.map_or(0, |answer| answer.status().as_u16()));
+        }
+        statuses
     }
 
     /// Serves until the process ends.

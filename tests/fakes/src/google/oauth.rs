@@ -64,7 +64,8 @@ struct CodeGrant {
 pub struct AccessToken {
     pub user: String,
     pub scopes: Vec<String>,
-    client: String,
+    /// The id of the OAuth client.
+    pub client: String,
     expires_ms: i64,
 }
 

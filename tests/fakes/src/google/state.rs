@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
 use crate::google::channels::Channels;
-use crate::google::mail::{Mailbox, SentMail};
+use crate::google::mail::{Mailbox, PubSub, SentMail};
 use crate::google::oauth::Authority;
 use crate::google::people::AddressBook;
 use crate::google::task_lists::TaskBook;
@@ -26,6 +26,7 @@ pub struct State {
     pub mail: BTreeMap<String, Mailbox>,
     /// Messages that users sent, the oldest first.
     pub sent: Vec<SentMail>,
+    pub pubsub: PubSub,
     /// By the user's address.
     pub people: BTreeMap<String, AddressBook>,
     /// By the user's address.
@@ -103,6 +104,7 @@ impl State {
             traps: Traps::default(),
             mail: BTreeMap::new(),
             sent: Vec::new(),
+            pubsub: PubSub::default(),
             people: BTreeMap::new(),
             tasks: BTreeMap::new(),
             sequence: 0,

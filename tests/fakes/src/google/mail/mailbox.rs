@@ -6,6 +6,7 @@ use crate::google::facts;
 use crate::google::mail::headers::MailHead;
 use crate::google::mail::history::{HistoryRecord, MailChange};
 use crate::google::mail::labels::{self, LabelRecord};
+use crate::google::mail::pubsub::MailboxWatch;
 use crate::google::mail::units::UnitLedger;
 
 /// The first history id of a mailbox.
@@ -29,8 +30,8 @@ pub struct Mailbox {
     /// Addresses that the user sends as, beside the account's own.
     pub aliases: Vec<SendAsAddress>,
     pub units: UnitLedger,
-    /// The topic of a watch, and its end in Unix milliseconds.
-    pub watch: Option<(String, i64)>,
+    /// By the project of the topic.
+    pub watches: BTreeMap<String, MailboxWatch>,
     /// Ids of attachments that were handed out, each with its message and its part.
     pub(super) attachment_ids: BTreeMap<String, (String, String)>,
     numbers: u64,
@@ -89,7 +90,7 @@ impl Default for Mailbox {
             history_floor: FIRST_HISTORY_ID,
             aliases: Vec::new(),
             units: UnitLedger::new(limit),
-            watch: None,
+            watches: BTreeMap::new(),
             attachment_ids: BTreeMap::new(),
             numbers: 0,
         }

@@ -9,6 +9,7 @@ mod mailbox;
 mod messages;
 mod mime;
 mod multipart;
+mod pubsub;
 mod query;
 mod seed;
 mod sending;
@@ -24,6 +25,7 @@ use crate::google::errors::ApiError;
 use crate::google::state::State;
 
 pub use mailbox::{MailRecord, Mailbox, NewMail, SendAsAddress};
+pub use pubsub::{PubSub, Topic};
 pub use seed::control;
 pub use sending::SentMail;
 pub use units::charge;
@@ -32,8 +34,8 @@ pub use units::charge;
 pub fn dispatch(state: &mut State, id: &str, call: &Call) -> MethodResult {
     match id.strip_prefix("gmail.users.").unwrap_or_default() {
         "getProfile" => settings::get_profile(state, call),
-        "watch" => settings::watch(state, call),
-        "stop" => settings::stop(state, call),
+        "watch" => pubsub::watch(state, call),
+        "stop" => pubsub::stop(state, call),
         "settings.sendAs.list" => settings::list_addresses(state, call),
         "settings.sendAs.get" => settings::get_address(state, call),
         "labels.list" => labels::list(state, call),
