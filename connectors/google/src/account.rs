@@ -174,7 +174,7 @@ fn distinct(addresses: impl Iterator<Item = String>) -> Vec<String> {
 
 /// Whether the token is not good for what was asked. Another failure must not change whose account it is.
 fn is_refused(failure: &Failure) -> bool {
-    matches!(failure.code.as_str(), code::AUTH_EXPIRED | code::FORBIDDEN)
+    failure.code == code::AUTH_EXPIRED || failure.code == code::FORBIDDEN && failure.detail.is_some()
 }
 
 /// Whether the failure says that the account has not granted the scope.

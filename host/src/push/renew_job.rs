@@ -233,7 +233,7 @@ impl RenewTarget<'_> {
         for watch in known.iter().filter(is_due) {
             let is_on = watch.status != Status::Expired;
             let stopped = match stop::args(watch).filter(|_| is_on) {
-                Some(args) => watch_calls::stop(app, target, &args).await,
+                Some(args) => stop::end(app, target, watch, &args).await,
                 None => Ok(()),
             };
             let changes = match stopped {

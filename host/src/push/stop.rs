@@ -68,13 +68,36 @@ async fn try_stop_all(app: &App, connection: &Connection) -> Result<(), Error> {
 /// Whether the provider has ended a watch.
 async fn stop(app: &App, target: &CallTarget<'_>, watch: &Watch) -> bool {
     let Some(args) = args(watch) else { return false };
-    match watch_calls::stop(app, target, &args).await {
+    match end(app, target, watch, &args).await {
         Ok(()) => true,
         Err(e) => {
             tracing::debug!(watch = %watch.id, error = %e, "a watch cannot be stopped");
             false
         }
     }
+}
+
+/// Asks the provider to end a watch. Where notifications name the account alone it has one watch for all rows of the account, which goes on
+/// for the others.
+pub async fn end(
+    app: &App,
+    target: &CallTarget<'_>,
+    watch: &Watch,
+    args: &WatchStop,
+) -> Result<(), runtime::Error> {
+    if is_shared(app, watch).await { Ok(()) } else { watch_calls::stop(app, target, args).await }
+}
+
+/// Whether another row needs the provider's watch.
+async fn is_shared(app: &App, watch: &Watch) -> bool {
+    let Some(account) = &watch.account else { return false };
+    let known = table::by_accounts(app.db.reader(), &watch.provider, std::slice::from_ref(account)).await;
+    let needs = |other: &Watch| {
+        let is_same = other.surface == watch.surface && other.resource == watch.resource;
+        is_same && other.id != watch.id && matches!(other.status, Status::Active | Status::Expiring)
+    };
+    // Where that cannot be read the watch goes on, and ends by itself.
+    known.map_or(true, |known| known.iter().any(needs))
 }
 
 /// What the provider is told to end a watch; none for one that it never answered for.

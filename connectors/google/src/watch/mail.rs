@@ -50,8 +50,9 @@ pub fn is_topic(resource: &str) -> bool {
     resource.starts_with(TOPIC_ROOT)
 }
 
-/// Has Gmail publish the mailbox's changes to the operator's topic from now on, or for longer.
-pub fn publish(context: &Context, channel: String) -> Outcome<Watching> {
+/// Has Gmail publish the mailbox's changes to the operator's topic from now on, or for longer. `before`: the topic of the watch that is
+/// renewed.
+pub fn publish(context: &Context, channel: String, before: Option<&str>) -> Outcome<Watching> {
     let Some(topic) = context.setting(TOPIC) else {
         return Err(Failure::unsupported("notifications of mail without a topic of the operator's"));
     };
@@ -59,7 +60,13 @@ pub fn publish(context: &Context, channel: String) -> Outcome<Watching> {
     if response.status == 400 && text_of(&response).contains("only one user push notification client") {
         // Gmail publishes to the topic that the operator had named before.
         stop(context)?;
-        response = context.send(watch_request(topic)?)?;
+        let again = context.send(watch_request(topic)?);
+        let is_started = again.as_ref().is_ok_and(Response::is_success);
+        if let Some(before) = before.filter(|_| !is_started) {
+            // The host takes the watch for active until it ends.
+            let _ = context.send(watch_request(before)?);
+        }
+        response = again?;
     }
     if !response.is_success() {
         return Err(refusal(context, &response, topic));
@@ -101,7 +108,8 @@ fn refusal(context: &Context, response: &Response, topic: &str) -> Failure {
         }
         404 | 500 => {
             format!(
-                "Gmail cannot publish to {topic}: check that the topic exists in the Google Cloud project of the OAuth client"
+                "Gmail cannot publish to {topic}: check that the topic exists in the Google Cloud project of the OAuth client (HTTP {}); if it does, this passes",
+                response.status
             )
         }
         400 if text.contains("topicname") => format!(

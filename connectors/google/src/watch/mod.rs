@@ -12,14 +12,14 @@ impl Watch for Google {
     fn start(context: &Context, args: WatchStart) -> Outcome<Watching> {
         match (args.surface.as_str(), &args.scope) {
             ("calendar", _) => calendar::open(context, args),
-            ("email", None) => mail::publish(context, args.channel),
+            ("email", None) => mail::publish(context, args.channel, None),
             (surface, _) => Err(Failure::unsupported(&format!("notifications of {surface}"))),
         }
     }
 
     fn renew(context: &Context, args: WatchRenew) -> Outcome<Watching> {
         match args.surface.as_str() {
-            "email" => mail::publish(context, args.channel),
+            "email" => mail::publish(context, args.channel, args.resource.as_deref()),
             surface => Err(Failure::unsupported(&format!("prolonging notifications of {surface}"))),
         }
     }

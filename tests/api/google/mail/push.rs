@@ -233,6 +233,30 @@ async fn two_applications_two_topics() {
     mail.account.assert_sound().await;
 }
 
+/// Gmail has one watch of a mailbox for a project: it goes on while another connection of the account needs it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_watch_goes_on_for_another_connection_of_the_account() {
+    let Some(mail) = PushedMail::watched().await else { return };
+    let (world, first) = (mail.world(), &mail.account.connection);
+    let other = text(&world.connect_for(&["email.read"]).await["id"]);
+    world.api.post("/v1/email/sync/start", json!({ "connectionId": other })).send().await.expect(202);
+    world.advance(MINUTE_MS);
+    world.server.pull().await;
+    assert_eq!(world.server.renew().await, 1, "the other connection's");
+    mail.publish().await;
+    world.server.pull().await;
+
+    world.google.clear_requests();
+    world.api.delete(format!("/v1/connections/{other}")).send().await.expect(204);
+    assert_eq!(mail.watch_trips(), Vec::<String>::new());
+    world.advance(MINUTE_MS);
+    mail.account.deliver("Lunch");
+    assert_eq!(mail.publish().await, [202]);
+    assert!(mail.is_due(first).await);
+    world.api.delete(format!("/v1/connections/{first}")).send().await.expect(204);
+    assert_eq!(mail.watch_trips(), ["POST stop"]);
+}
+
 /// A topic without Gmail as its publisher, one of another project, and one that is not there: mail is polled, the operator reads why, and
 /// the account is as it was. Once the topic is right Gmail publishes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
