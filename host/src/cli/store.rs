@@ -141,7 +141,7 @@ impl Lock {
                 // Without it the message is only less helpful.
                 let _ = file.take(32).read_to_string(&mut owner);
                 bail!(
-                    "another server (process {}) uses this database: {} is locked; a SQLite database takes one server, use PostgreSQL for several",
+                    "another server, or `switchboard connector try`, (process {}) uses this database: {} is locked; a SQLite database takes one server, use PostgreSQL for several",
                     owner.trim(),
                     path.display()
                 )

@@ -70,7 +70,7 @@ pub struct TrialAccount<'a> {
 }
 
 impl TrialAccount<'_> {
-    /// Runs one operation. The connection's state stays as it is, whatever the outcome; waits that the provider asks for are kept.
+    /// Runs one operation. Its outcome changes nothing of the connection; waits that the provider asks for are kept, and what renewing tokens came to.
     pub async fn call<A, R>(
         &self,
         op: Op,

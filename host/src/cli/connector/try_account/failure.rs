@@ -38,7 +38,8 @@ impl StepFailure {
 /// The message without words that may be an address of somebody.
 fn without_addresses(message: &str) -> String {
     let word = |word: &str| {
-        let is_address = word.contains('@') || word.to_ascii_lowercase().contains("%40");
+        let is_address =
+            word.contains('@') || word.contains("://") || word.to_ascii_lowercase().contains("%40");
         if is_address { "(address)".to_owned() } else { word.to_owned() }
     };
     message.split_whitespace().map(word).collect::<Vec<_>>().join(" ")

@@ -23,6 +23,7 @@ use crate::cli::connector::try_account::calls::{CallMeter, TrialAccount};
 use crate::cli::connector::try_account::report::TrialReport;
 use crate::cli::master_key;
 use crate::cli::output::answer;
+use crate::cli::serve::Signals;
 use crate::cli::settings::Settings;
 use crate::cli::store::{self, Lock};
 
@@ -70,13 +71,20 @@ impl Trial {
         // A server on the same SQLite file renews tokens by itself. Two processes that do it at once can end the grant, so that it is done here
         // only while no server can be there.
         let lock = Lock::take(&config).ok();
+        let mut signals = Signals::new()?;
         let meter = Arc::new(CallMeter::default());
         let config = Config { connector_observer: Some(meter.clone()), ..config };
         let app = App::start(config, Clock::system(), Entropy::system()).await?;
         let wanted = TrialRequest { name: &name, connection: &connection, pages, renews: lock.is_some() };
-        let report = examine(&app, &meter, wanted).await;
-        // Tokens that were issued and not stored would be lost.
-        let _ = tokio::time::timeout(RENEWAL_TIMEOUT, app.renewals.close()).await;
+        let report = tokio::select! {
+            report = examine(&app, &meter, wanted) => report,
+            () = signals.end() => Err(anyhow::anyhow!("interrupted before the account was read")),
+        };
+        // Tokens that were issued and not stored would be lost. A second signal ends it at once.
+        tokio::select! {
+            _ = tokio::time::timeout(RENEWAL_TIMEOUT, app.renewals.close()) => {}
+            () = signals.end() => {}
+        }
         app.db.close().await;
         let report = report?;
         answer(&if json { serde_json::to_string_pretty(&report)? } else { report.text() })?;
