@@ -19,7 +19,7 @@ pub(super) const HOUR_MS: i64 = 60 * 60 * 1_000;
 const BOUNDS: [(&str, u64); 17] = [
     ("read an event", 19),
     ("list 50 events", 8),
-    ("list 50 events, another filter", 7),
+    ("list 50 events, another filter", 8),
     ("read 50 changes of a calendar", 9),
     ("create an event", 12),
     ("change an event", 20),

@@ -9,7 +9,8 @@ use crate::bench::{Bench, Outcome, body, ensure, ensure_valid, failed, must, tol
 pub async fn get(bench: &mut Bench) -> Outcome {
     let list = bench.filled("R1", 2).await?;
     let pages = bench.tasks(&list, 0, None).await?;
-    for source in pages.iter().flat_map(|page| &page.sources.sources).take(5) {
+    let sources = pages.iter().flat_map(|page| &page.sources.sources);
+    for source in sources.filter(|source| !source.deleted && source.error.is_none()).take(5) {
         let read = must(bench.get(&list, &source.external_id).await, "tasks.get")?;
         ensure_valid("tasks.get", &read.sources)?;
         let [read] = read.sources.as_slice() else {
