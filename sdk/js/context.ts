@@ -116,6 +116,16 @@ export class Context {
     return /^\d{1,9}$/.test(text) ? Math.max(1, Number(text)) : 1;
   }
 
+  /**
+   * The time of the first attempt at this change, Unix milliseconds by the host's clock: what is older at the provider is not what an earlier
+   * attempt made. The provider's clock may show a little less. Undefined for reads, for the operations of `watch`, where the host does not
+   * know it, such as for messages to send, and with a host of an earlier version.
+   */
+  get firstAttemptMs(): number | undefined {
+    const text = this.requestExtra("first-attempt-ms") ?? "";
+    return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  }
+
   /** A text among the connection's settings; an empty one counts as missing. */
   setting(name: string): string | undefined {
     const value = this.connection.settings[name];

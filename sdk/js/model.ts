@@ -783,6 +783,11 @@ export interface Source {
   error?: ItemError | null;
   /** What the provider called it until now: it was moved or stored anew. Its items keep their ids. */
   previousId?: string | null;
+  /**
+   * When the provider last changed it, by the provider's clock, which never goes back. A page of changes that tells a version
+   * from before the stored one does not replace that one: the host reads the source by itself. Not of mail.
+   */
+  updatedAt?: Instant | null;
 }
 
 /** A source by its name and version, without what it holds. */

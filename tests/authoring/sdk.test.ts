@@ -99,6 +99,8 @@ test("a call reaches its method, and its answer the host", () => {
   assert.deepEqual(told.extra, [["seen", "3 x undefined"]]);
   for (const value of ["", "0", "many", "-1"]) assert.equal(new Context(new Recorded(), { extra: [["attempt", value]] }).attempt, 1);
   assert.equal(new Context(new Recorded()).attempt, 1);
+  const first = (text: string) => new Context(new Recorded(), { extra: [["first-attempt-ms", text]] }).firstAttemptMs;
+  assert.deepEqual(["1772352000000", "", "soon"].map(first), [1772352000000, undefined, undefined]);
 });
 
 test("a wait that is noted and wishes of a request are pairs for the host", () => {

@@ -315,6 +315,42 @@ fn a_refused_content_is_no_conflict() {
     }
 }
 
+/// A proxy's page, or that of a login, says nothing of a write, whatever its status. Servers have pages of their own for what they have made,
+/// and answers of XML to deletions.
+#[test]
+fn a_web_page_is_no_answer_to_a_write() {
+    const PAGE: &str = "\u{feff}<?xml version=\"1.0\"?>\n<!DOCTYPE HTML><HTML><title>Sign in</title></HTML>";
+    const DELETED: &str = "<d:multistatus xmlns:d=\"DAV:\"><d:response><d:href>/cal/tasks/a.ics</d:href></d:response></d:multistatus>";
+    let write_all = |status: u16, page: &'static str| {
+        let host = Recorded::answering(move |request| {
+            let is_write = ["PUT", "DELETE", "MKCALENDAR"].contains(&request.method.as_str());
+            let tasks = collection("tasks", &["VTODO"], "");
+            let there = member("/cal/tasks/a.ics", &data("7", &todo("a", "SUMMARY:A\n")));
+            Ok(match is_write {
+                true => response(status, &[("content-type", "text/html")], page),
+                false if request.method == "PROPFIND" => multistatus(&tasks),
+                false => multistatus(&there),
+            })
+        });
+        let cx = || Context::new(&host, connection()).keyed("the key");
+        let task = || Task { title: "B".into(), ..Task::default() };
+        let (collection, source) = ("/cal/tasks/".to_owned(), "/cal/tasks/a.ics".to_owned());
+        let list = CollectionDelete { source: collection.clone(), ..CollectionDelete::default() };
+        [
+            Dav::delete_task(&cx(), ItemDelete { collection, source, if_match: None }),
+            Dav::delete_list(&cx(), list),
+            Dav::update_task(&cx(), write(Some("/cal/tasks/a.ics"), task(), &["title"])),
+            Dav::create_task(&cx(), write(None, task(), &["title"])),
+        ]
+        .map(|outcome| outcome.err().map(|failure| failure.code))
+    };
+    assert!(write_all(200, PAGE).iter().all(|failure| failure.as_deref() == Some(code::UNAVAILABLE)));
+    for (status, page) in [(201, PAGE), (200, ""), (200, DELETED), (200, "OK")] {
+        let failures = write_all(status, page);
+        assert!(failures.iter().all(Option::is_none), "{status} {page}: {failures:?}");
+    }
+}
+
 /// A server that stores something else than it was sent: the task is what it made of it, and the caller hears of the fields.
 #[test]
 fn what_a_server_makes_of_a_task_is_told() {

@@ -57,6 +57,9 @@ pub fn from_response(context: &Context, response: &Response, doing: &str) -> Fai
         }
         403 => forbidden(failure, reason, doing),
         400 | 404 | 409 | 410 | 412 => rejected(failure, reason, &error.message),
+        413 => {
+            Failure { message: format!("the content is too large for {doing}: send less at once"), ..failure }
+        }
         _ => failure,
     }
 }

@@ -72,6 +72,8 @@ fn an_error_counts_by_its_reason() {
         (error(410, "deleted", "Resource has been deleted"), code::NOT_FOUND),
         (error(400, "invalid", "Invalid conference type value."), code::UNSUPPORTED),
         (error(400, "timeRangeEmpty", "The specified time range is empty."), code::INVALID),
+        (error(413, "uploadTooLarge", "Request entity too large."), code::INVALID),
+        (response(413, &[], "<html><title>Error 413 (Request Entity Too Large)"), code::INVALID),
         (error(500, "backendError", "Backend Error"), code::UNAVAILABLE),
         (error(503, "backendError", "Backend Error"), code::UNAVAILABLE),
         (error(504, "backendError", "Backend Error"), code::TIMEOUT),
@@ -114,6 +116,15 @@ fn a_limit_tells_how_long_to_wait() {
         (error(403, "quotaExceeded", "Calendar usage limits exceeded."), None),
     ] {
         assert_eq!(failure_of(answer).retry_after_ms, expected);
+    }
+}
+
+/// Content that is too large has a message that says so, also where a front end refuses it.
+#[test]
+fn too_large_says_so() {
+    for answer in [error(413, "uploadTooLarge", "Request entity too large."), response(413, &[], "<html>")] {
+        let failure = failure_of(answer);
+        assert!(failure.message.contains("too large"), "{}", failure.message);
     }
 }
 

@@ -354,6 +354,16 @@ fn a_second_attempt_looks_for_the_first_ones_task() {
         ok(&task("new", 1)),
     );
     assert_eq!(again(&provider).as_deref(), Some("new"));
+
+    // The host knows when the first attempt was. Google's clock may be some seconds behind.
+    let url = url.replace("07:00:00", "07:58:50");
+    let first_at = (NOW - 60_000).to_string();
+    let provider =
+        Recorded::new().expect("GET", &url, ok(&json!({}))).expect("POST", TASKS, ok(&task("new", 1)));
+    let second =
+        context(&provider).with_extra("attempt", "2").with_extra("first-attempt-ms", first_at.as_str());
+    let made = Google::create_task(&second, write(None, &BREAD, bread())).unwrap();
+    assert_eq!(made.item.as_deref(), Some("new"));
 }
 
 #[test]

@@ -210,6 +210,12 @@ impl Runtime {
         self.0.sandbox.egress.webhooks.check_url(tenant, url).await
     }
 
+    /// Units that requests of a connection have used at this host and that its limits have not given back at `now` (ms since 1970), by
+    /// bucket. What other hosts have used is not in it.
+    pub fn used_units(&self, connection_id: &str, now: i64) -> BTreeMap<String, u64> {
+        self.0.sandbox.egress.used_units(connection_id, now)
+    }
+
     /// The connectors in service, by name.
     pub fn list(&self) -> Vec<Arc<Loaded>> {
         self.0.registry.list()

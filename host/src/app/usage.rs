@@ -1,6 +1,6 @@
 //! Counts requests in memory and writes them every few seconds: figures for the usage operation, never on a request's path.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::IpAddr;
 use std::sync::Mutex;
 
@@ -11,11 +11,17 @@ use storage::Db;
 use storage::api_keys::{self, ApiKey};
 use storage::usage::{self, Bucket};
 
+use crate::app::usage_units::UnitCounters;
+
 const DAY_MS: i64 = 86_400_000;
 
 /// What was counted since the last flush.
 #[derive(Default)]
-pub struct Counters(Mutex<PendingCounts>);
+pub struct Counters {
+    requests: Mutex<PendingCounts>,
+    /// Units of providers' quotas.
+    pub units: UnitCounters,
+}
 
 /// By key id; what no key asked for by application id.
 type PendingCounts = HashMap<String, OfKey>;
@@ -57,7 +63,7 @@ impl RequestKind {
 impl Counters {
     /// Counts one request of a key; one of an access token for the key that the token was given to.
     pub fn add(&self, key: &ApiKey, ip: IpAddr, at: i64, kind: RequestKind) {
-        let Ok(mut pending) = self.0.lock() else { return };
+        let Ok(mut pending) = self.requests.lock() else { return };
         let id = key.budget_id();
         if !pending.contains_key(id) {
             let fresh = OfKey { tenant: key.tenant.clone(), key: None, requests: Vec::new() };
@@ -73,19 +79,40 @@ impl Counters {
 
     /// Counts what a connector asked a provider.
     pub fn add_provider(&self, tenant: &Tenant, kind: RequestKind, requests: i64) {
-        let Ok(mut pending) = self.0.lock() else { return };
+        let Ok(mut pending) = self.requests.lock() else { return };
         let fresh = || OfKey { tenant: tenant.clone(), key: None, requests: Vec::new() };
         pending.entry(tenant.application_id.clone()).or_insert_with(fresh).count(kind, requests);
     }
 
-    /// What is not written yet, for answers that should include the last seconds.
-    pub fn pending(&self) -> Vec<(Bucket, i64)> {
-        self.0.lock().map_or_else(|_| Vec::new(), |pending| buckets(&pending))
+    /// Counts units of a provider's quota that a call of a connection used, by bucket of the connector's limits. `at`: ms since 1970.
+    pub fn add_units(&self, tenant: &Tenant, connection_id: &str, at: i64, units: &BTreeMap<String, u64>) {
+        if !units.is_empty() && !connection_id.is_empty() {
+            self.units.add(tenant, connection_id, &day(at), units);
+        }
     }
 
-    /// Writes what was counted. What cannot be written is counted again next time.
+    /// What is not written yet, for answers that should include the last seconds.
+    pub fn pending(&self) -> Vec<(Bucket, i64)> {
+        self.requests.lock().map_or_else(|_| Vec::new(), |pending| buckets(&pending))
+    }
+
+    /// Writes what is due: requests each time, units once a minute. What cannot be written is counted again next time.
+    pub async fn flush_due(&self, db: &Db, now: i64) -> Result<()> {
+        self.flush_requests(db).await?;
+        match self.units.is_due(now) {
+            true => self.units.flush(db).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Writes all that was counted.
     pub async fn flush(&self, db: &Db) -> Result<()> {
-        let Ok(taken) = self.0.lock().map(|mut p| std::mem::take(&mut *p)) else { return Ok(()) };
+        self.flush_requests(db).await?;
+        self.units.flush(db).await
+    }
+
+    async fn flush_requests(&self, db: &Db) -> Result<()> {
+        let Ok(taken) = self.requests.lock().map(|mut p| std::mem::take(&mut *p)) else { return Ok(()) };
         if taken.is_empty() {
             return Ok(());
         }
@@ -114,7 +141,7 @@ impl Counters {
     }
 
     fn count_again(&self, taken: PendingCounts) {
-        let Ok(mut pending) = self.0.lock() else { return };
+        let Ok(mut pending) = self.requests.lock() else { return };
         for (id, old) in taken {
             let Some(of_key) = pending.get_mut(&id) else {
                 pending.insert(id, old);

@@ -362,6 +362,7 @@ mod tests {
             series_id: None,
             series_name: None,
             provider_etag: None,
+            provider_updated_at: None,
             etag: String::new(),
             hash: String::new(),
             body: body.to_string(),

@@ -16,6 +16,8 @@ use crate::connections::throttle;
 
 /// The name in `extra` under which a connector reads the number of an attempt at a change (`Context::attempt` of the SDK).
 const ATTEMPT: &str = "attempt";
+/// The name in `extra` of the time of the first attempt at a change, ms since 1970 (`Context::first_attempt_ms` of the SDK).
+const FIRST_ATTEMPT_MS: &str = "first-attempt-ms";
 
 /// Which operation.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,8 @@ pub struct CallOptions {
     pub idempotency_key: Option<String>,
     /// Attempts under this idempotency key that may have reached the provider before this one.
     pub earlier_attempts: i64,
+    /// When the first of these attempts began, ms since 1970, where that is known.
+    pub first_attempt_at: Option<i64>,
     pub request_id: String,
     /// Nobody waits for it: it goes behind calls that somebody waits for.
     pub background: bool,
@@ -75,6 +79,7 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     let envelope = Envelope { connection: &wire, args };
     let body = serde_json::to_string(&envelope)
         .map_err(|e| runtime::Error::new(runtime::Code::Host, e.to_string()))?;
+    let extra = attempt_extra(&options, app.now());
     let context = CallContext {
         tenant: target.tenant.application_id.clone(),
         connection_id: target.connection_id.to_owned(),
@@ -88,8 +93,6 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
         seed: None,
         timeout_ms: None,
     };
-    // Reads have no attempts.
-    let attempt = options.idempotency_key.as_ref().map(|_| options.earlier_attempts.saturating_add(1));
     let call = Call {
         connector: target.provider.to_owned(),
         surface: op.surface,
@@ -98,7 +101,7 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
         body,
         cursor: options.cursor,
         idempotency_key: options.idempotency_key,
-        extra: attempt.map(|number| (ATTEMPT.to_owned(), number.to_string())).into_iter().collect(),
+        extra,
         blobs: options.blobs,
         context,
     };
@@ -128,6 +131,17 @@ pub async fn run<A: Serialize + Sync, R: DeserializeOwned + Send>(
     })
 }
 
+/// The number of the attempt at a change, and the time of the first one. Reads have no attempts.
+fn attempt_extra(options: &CallOptions, now: i64) -> Vec<(String, String)> {
+    if options.idempotency_key.is_none() {
+        return Vec::new();
+    }
+    let number = options.earlier_attempts.saturating_add(1);
+    let first_at = if number <= 1 { Some(now) } else { options.first_attempt_at };
+    let first_at = first_at.map(|at| (FIRST_ATTEMPT_MS.to_owned(), at.to_string()));
+    [(ATTEMPT.to_owned(), number.to_string())].into_iter().chain(first_at).collect()
+}
+
 /// What was asked of the provider, and whether it asked to slow down.
 fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, runtime::Error>) {
     let (stats, is_limited) = match outcome {
@@ -137,6 +151,9 @@ fn count(app: &App, target: &CallTarget<'_>, op: Op, outcome: &Result<Answer, ru
     let kind = |outcome| RequestKind::at(app.now(), op.surface.as_str(), outcome);
     if stats.http_requests > 0 {
         app.usage.add_provider(target.tenant, kind("providerCall"), i64::from(stats.http_requests));
+    }
+    if let Some(buckets) = &stats.buckets {
+        app.usage.add_units(target.tenant, target.connection_id, app.now(), &buckets.units);
     }
     if is_limited || stats.provider_retry_after_ms.is_some() {
         app.usage.add_provider(target.tenant, kind("providerThrottled"), 1);
@@ -164,4 +181,27 @@ fn report(target: &CallTarget<'_>, op: Op, e: &runtime::Error) {
         "connector call failed: {}",
         e.message
     );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_says_which_attempt_it_is() {
+        let extra = |earlier_attempts, first_attempt_at| {
+            let idempotency_key = Some("key".to_owned());
+            let options =
+                CallOptions { idempotency_key, earlier_attempts, first_attempt_at, ..CallOptions::default() };
+            attempt_extra(&options, 9)
+        };
+        let pairs = |number: &str, at: Option<&str>| -> Vec<(String, String)> {
+            let all = [("attempt", Some(number)), ("first-attempt-ms", at)];
+            all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect()
+        };
+        assert_eq!(extra(0, None), pairs("1", Some("9")), "it begins now");
+        assert_eq!(extra(1, Some(3)), pairs("2", Some("3")));
+        assert_eq!(extra(4, None), pairs("5", None));
+        assert_eq!(attempt_extra(&CallOptions::default(), 9), Vec::new(), "a read");
+    }
 }

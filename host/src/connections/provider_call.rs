@@ -121,6 +121,7 @@ pub async fn call_provider<A: Serialize + Sync>(
         idempotency_key: Some(cx.attempt.connector_key.clone()),
         // How often an earlier attempt was repeated is stored nowhere.
         earlier_attempts: i64::from(cx.attempt.resumed),
+        first_attempt_at: cx.attempt.first_at,
         blobs,
         ..CallOptions::default()
     };

@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
+use base::error::Result;
 use runtime::{Loaded, Push};
+use serde_json::Value;
+use storage::connections::Connection;
+use storage::oauth_clients;
 
 use crate::app::App;
 use crate::connections::watch_calls;
@@ -41,4 +45,15 @@ pub fn address_of(app: &App, provider: &str, push: &Push) -> Option<String> {
 /// Whether this service can ask a provider to notify it of changes of a surface.
 pub fn can_watch(app: &App, provider: &str, surface: &str) -> bool {
     address(app, provider, surface).is_some()
+}
+
+/// The operator's setting that the application's registration lacks, without which no notification of a surface can be proved: the account
+/// that posts them. None: it is there, or the provider's notifications need none.
+pub async fn missing_setting(app: &App, connection: &Connection, surface: &str) -> Result<Option<String>> {
+    let provider = &connection.provider;
+    let jwt = push_of(app, provider, surface).and_then(|push| push.jwt);
+    let Some(setting) = jwt.and_then(|jwt| jwt.email_setting) else { return Ok(None) };
+    let client = oauth_clients::find(app.db.reader(), &connection.tenant, provider).await?;
+    let poster = client.as_ref().and_then(|client| client.settings.get(&setting)).and_then(Value::as_str);
+    Ok(poster.is_none_or(str::is_empty).then_some(setting))
 }

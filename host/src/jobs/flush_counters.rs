@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_secs(1);
 pub async fn run(app: &App, mut stop: watch::Receiver<bool>) {
     while !*stop.borrow() {
         // Counts that cannot be written now are written later.
-        if let Err(e) = guarded(&app.metrics, "usage", app.usage.flush(&app.db)).await
+        if let Err(e) = guarded(&app.metrics, "usage", app.usage.flush_due(&app.db, app.now())).await
             && !is_outage(&e)
         {
             tracing::warn!(error = %format!("{e:#}"), "usage figures cannot be written");

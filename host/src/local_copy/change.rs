@@ -9,6 +9,7 @@ use storage::locked::{ConnectionLock, Locked};
 
 use crate::app::event_log::Origin;
 use crate::app::resource_kind::ResourceKind;
+use crate::local_copy::record::NormalizedRecord;
 
 /// Where sources are written.
 #[derive(Clone, Debug)]
@@ -117,6 +118,16 @@ impl<'l> Differences<'l> {
         before.chain(self.quiet.iter().map(|q| &q.before)).any(|b| b.sequence > as_of)
     }
 
+    /// Whether `record`, of a feed, is an older version at the provider than a row that these replace: feeds may be minutes behind, and
+    /// tell of an item as it was before a write of ours. Deletions are never late. `now`: ms since 1970.
+    pub fn is_late(&self, record: &NormalizedRecord, now: i64) -> bool {
+        let Some(at) = record.version_time(now).filter(|_| record.is_from_feed && !record.deleted) else {
+            return false;
+        };
+        let before = self.changed.iter().filter_map(|c| c.before.as_ref());
+        before.chain(self.quiet.iter().map(|q| &q.before)).any(|stored| is_newer(stored, at, now))
+    }
+
     pub fn extend(&mut self, other: Differences<'l>) {
         self.changed.extend(other.changed);
         self.quiet.extend(other.quiet);
@@ -124,8 +135,20 @@ impl<'l> Differences<'l> {
     }
 }
 
-/// Sources that were left out because what is stored of them was written after the provider was asked: which of the two is newer, only
-/// another look at the provider tells.
+/// Milliseconds after a deletion in which a feed may still tell the version that was deleted. Later it is an item that has come back.
+const MAX_FEED_DELAY_MS: i64 = 3_600_000;
+
+/// Whether a row has a later version of its record than the one of this time. A deletion by a client is later than what was deleted.
+fn is_newer(stored: &Item, at: i64, now: i64) -> bool {
+    let Some(known) = stored.provider_updated_at else { return false };
+    match stored.deleted_at {
+        None => known > at,
+        Some(deleted_at) => known >= at && now.saturating_sub(deleted_at) < MAX_FEED_DELAY_MS,
+    }
+}
+
+/// Sources that were left out because what is stored of them was written after the provider was asked, or is a later version: which of the
+/// two is newer, only another look at the provider tells.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SupersededRecords {
     /// The provider's names of what can be read again one by one.
@@ -142,5 +165,36 @@ impl SupersededRecords {
     pub(crate) fn extend(&mut self, other: SupersededRecords) {
         self.sources.extend(other.sources);
         self.folders |= other.folders;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_newer_than_an_earlier_version_of_its_record() {
+        let row =
+            |provider_updated_at, deleted_at| Item { provider_updated_at, deleted_at, ..Item::default() };
+        assert!(is_newer(&row(Some(5), None), 4, 0));
+        assert!(!is_newer(&row(Some(5), None), 5, 0), "the same version");
+        assert!(!is_newer(&row(Some(5), None), 6, 0));
+        assert!(!is_newer(&row(None, None), i64::MIN, 0), "nothing is known of it");
+        assert!(is_newer(&row(Some(5), Some(5)), 5, 5), "a client has deleted it");
+        assert!(!is_newer(&row(Some(5), Some(5)), 6, 6), "it is there again");
+        assert!(!is_newer(&row(Some(5), Some(5)), 5, 5 + MAX_FEED_DELAY_MS), "no feed is so late");
+    }
+
+    #[test]
+    fn a_time_far_in_the_future_says_nothing() {
+        let record = |updated_at| NormalizedRecord { updated_at, ..NormalizedRecord::gone("a") };
+        assert_eq!(
+            record(Some(60_000)).version_time(0),
+            Some(60_000),
+            "the provider's clock is a minute ahead"
+        );
+        assert_eq!(record(Some(86_400_000)).version_time(0), None);
+        assert_eq!(record(Some(i64::MAX)).version_time(i64::MAX), Some(i64::MAX));
+        assert_eq!(record(None).version_time(0), None);
     }
 }

@@ -89,11 +89,12 @@ impl<'l> Differences<'l> {
     }
 }
 
-/// The change of an item that its source does not have any more.
+/// The change of an item that its source does not have any more. Where that is a write of ours, feeds may still tell older versions.
 fn deleted<'l>(item: Locked<'l, Item>, location: &CopyLocation, now: i64) -> ItemChange<'l> {
+    let provider_updated_at = item.provider_updated_at.filter(|_| !location.is_read()).map(|at| at.max(now));
     ItemChange {
         kind: ResourceKind::parse(&item.kind).unwrap_or(location.kind),
-        item: Item { deleted_at: Some(now), updated_at: now, ..Item::clone(&item) },
+        item: Item { deleted_at: Some(now), updated_at: now, provider_updated_at, ..Item::clone(&item) },
         change: ChangeKind::Deleted,
         before: Some(item),
         stored: None,
@@ -223,8 +224,21 @@ fn kept_as(known: &Item, row: Item) -> Item {
         source_id: row.source_id,
         series_name: row.series_name,
         provider_etag: row.provider_etag,
+        provider_updated_at: row.provider_updated_at,
         provider_data: row.provider_data,
         ..known.clone()
+    }
+}
+
+/// The row with what only the provider changed of it, as `items::set_provider_sides` writes it.
+pub fn provider_side(before: &Item, item: Item) -> Item {
+    Item {
+        provider_etag: item.provider_etag,
+        provider_updated_at: item.provider_updated_at,
+        provider_data: item.provider_data,
+        aside: item.aside,
+        sequence: item.sequence,
+        ..before.clone()
     }
 }
 
@@ -233,6 +247,7 @@ fn differs_quietly(known: &Item, row: &Item) -> bool {
     known.source_id != row.source_id
         || known.series_name != row.series_name
         || known.provider_etag != row.provider_etag
+        || known.provider_updated_at != row.provider_updated_at
         || known.provider_data != row.provider_data
 }
 
@@ -257,6 +272,7 @@ pub fn row(
         series_id: None,
         series_name: None,
         provider_etag: source.provider_etag.clone(),
+        provider_updated_at: source.version_time(now),
         etag: String::new(),
         hash: fresh.hash.clone(),
         body: fresh.content.body.clone(),

@@ -45,6 +45,8 @@ pub fn prepare(kind: ResourceKind, source: Source) -> NormalizedRecord {
         error: source.error.map(|e| (e.code, e.message)),
         previous_id: source.previous_id,
         deleted: source.deleted,
+        updated_at: source.updated_at.map(Instant::as_millis),
+        is_from_feed: false,
     };
     name_it(&mut prepared);
     if source.deleted || prepared.error.is_some() {

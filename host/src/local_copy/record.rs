@@ -17,19 +17,38 @@ pub struct NormalizedRecord {
     pub previous_id: Option<String>,
     /// It is gone.
     pub deleted: bool,
+    /// When the provider last changed it, ms since 1970, as the connector says; see `version_time`.
+    pub updated_at: Option<i64>,
+    /// Whether it was read from a page of changes, which may be minutes behind other reads.
+    pub is_from_feed: bool,
 }
 
+/// Milliseconds that a provider's clock may be ahead of this host's. A later time says nothing of the version.
+const MAX_AHEAD_MS: i64 = 3_600_000;
+
 impl NormalizedRecord {
-    /// A source that is no longer there.
-    pub fn gone(source_id: &str) -> Self {
+    /// A readable source with these items, of which the provider says nothing else.
+    pub fn with_items(source_id: String, items: Vec<NormalizedItem>) -> Self {
         NormalizedRecord {
-            source_id: source_id.to_owned(),
+            source_id,
             provider_etag: None,
-            items: Vec::new(),
+            items,
             error: None,
             previous_id: None,
-            deleted: true,
+            deleted: false,
+            updated_at: None,
+            is_from_feed: false,
         }
+    }
+
+    /// A source that is no longer there.
+    pub fn gone(source_id: &str) -> Self {
+        NormalizedRecord { deleted: true, ..NormalizedRecord::with_items(source_id.to_owned(), Vec::new()) }
+    }
+
+    /// The provider's time of this version, ms since 1970; none where the provider gives none, or one that lies in the future of `now`.
+    pub fn version_time(&self, now: i64) -> Option<i64> {
+        self.updated_at.filter(|at| *at <= now.saturating_add(MAX_AHEAD_MS))
     }
 }
 

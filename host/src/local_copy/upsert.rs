@@ -17,7 +17,7 @@ use crate::connections::call_target::server_of;
 use crate::local_copy::change::{
     ChangeKind, CopyLocation, Differences, ItemChange, UnloggedChange, Upserted, etag,
 };
-use crate::local_copy::diff::{differences, merge_renamed, take_up_departed};
+use crate::local_copy::diff::{differences, merge_renamed, provider_side, take_up_departed};
 use crate::local_copy::mail::source_names::{is_nameless, is_only_here};
 use crate::local_copy::mail::{self, locations, replies_and_reports};
 use crate::local_copy::record::NormalizedRecord;
@@ -28,7 +28,7 @@ use crate::local_copy::{references, render};
 
 /// Writes records as the provider has them, and their log entries. A record is left out when it would undo, rename or delete what was
 /// written after `as_of`, the log's last sequence when the provider was asked; `i64::MAX`: nobody else can have written it. Sequences are
-/// the database's, so this holds for writes of other hosts as well.
+/// the database's, so this holds for writes of other hosts as well. Left out is also a record of a feed that is older than what is stored.
 pub async fn upsert(
     copy: &mut CopyTransaction<'_, '_>,
     records: &[NormalizedRecord],
@@ -57,7 +57,7 @@ async fn all_differences<'l>(
     let mut all = Differences::default();
     for record in records.iter().filter(|record| record.error.is_none()) {
         let of_record = differences(copy.app, copy.location, &stored, record);
-        match of_record.is_superseded(as_of) {
+        match of_record.is_superseded(as_of) || of_record.is_late(record, stored.read_at) {
             true => all.superseded.sources.push(record.source_id.clone()),
             false => all.extend(of_record),
         }
@@ -174,17 +174,6 @@ fn keeps_names(before: &Item, item: &Item) -> bool {
     before.source_id == item.source_id
         && before.external_id == item.external_id
         && before.series_name == item.series_name
-}
-
-/// The row with what only the provider changed of it, as `items::set_provider_sides` writes it.
-fn provider_side(before: &Item, item: Item) -> Item {
-    Item {
-        provider_etag: item.provider_etag,
-        provider_data: item.provider_data,
-        aside: item.aside,
-        sequence: item.sequence,
-        ..before.clone()
-    }
 }
 
 /// Keeps the names that items of the mailbox had until now.

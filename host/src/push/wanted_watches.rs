@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use base::error::{Error, Result};
-use serde_json::Value;
 use storage::connections::Connection;
 use storage::watches::{self, Watch};
-use storage::{items, jobs, oauth_clients, sync_states};
+use storage::{items, jobs, sync_states};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
@@ -59,10 +58,7 @@ async fn can_be_told(app: &App, connection: &Connection, surface: &str) -> Resul
     if push.account.is_some() && connection.email.is_none() {
         return Ok(false);
     }
-    let Some(setting) = push.jwt.and_then(|jwt| jwt.email_setting) else { return Ok(true) };
-    let client = oauth_clients::find(app.db.reader(), &connection.tenant, provider).await?;
-    let poster = client.as_ref().and_then(|client| client.settings.get(&setting)).and_then(Value::as_str);
-    Ok(poster.is_some_and(|email| !email.is_empty()))
+    Ok(watch_reach::missing_setting(app, connection, surface).await?.is_none())
 }
 
 /// What a provider is to be asked to watch.

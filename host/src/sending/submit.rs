@@ -320,14 +320,7 @@ fn prepared(message_id: &str, message: EmailMessage) -> Result<NormalizedRecord>
         aside: None,
         partial: None,
     };
-    Ok(NormalizedRecord {
-        source_id,
-        provider_etag: None,
-        items: vec![item],
-        error: None,
-        previous_id: None,
-        deleted: false,
-    })
+    Ok(NormalizedRecord::with_items(source_id, vec![item]))
 }
 
 async fn store(app: &App, ready: PreparedSubmission, attempt: &IdempotentAttempt) -> Result<StoredResponse> {

@@ -258,6 +258,7 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
     let last_success_at = s.last_success_at.map(|at| done_at.map_or(at, |done_at| done_at.max(at)));
     let (item_errors, item_error_count) = table::item_errors(app.db.reader(), s, ITEM_ERRORS).await?;
     let watched = watched_by_rows(app, &connection.id).await?;
+    let shown = push_status::of(app, connection, s, watch(app, connection, Some((s, watched)))).await?;
     let at = |ms: Option<i64>| ms.map(Instant::from_millis);
     // Own writes are told too; the log forgets, the state does not.
     let last = match (s.scope_id.as_str(), s.surface.as_str()) {
@@ -283,7 +284,8 @@ pub async fn view(app: &App, connection: &Connection, s: &SyncState) -> Result<s
         lag_seconds: last_success_at.map(|ms| (app.now() - ms).max(0) / 1000),
         progress: SyncProgress { seen: s.seen, estimated: s.estimated, covered_since: at(s.covered_since) },
         backfill_since: at(s.backfill_since),
-        watch: push_status::of(app, connection, s, watch(app, connection, Some((s, watched)))).await?,
+        watch_error: push_status::find_error(app, connection, s, shown.as_ref()).await?,
+        watch: shown,
         watch_coverage: push_status::coverage(app, connection, s, *collections).await?,
         consecutive_errors: s.consecutive_errors,
         last_error,

@@ -57,6 +57,11 @@ impl ProviderPage {
         sources.chain(held.iter().chain(&self.earlier).map(String::as_str)).collect()
     }
 
+    /// Whether it is of a feed of changes, which may be behind other reads. The content of deferred names is read as it is now.
+    pub(crate) fn is_feed(&self) -> bool {
+        self.scan.is_none() && !matches!(self.named, DeferredNames::Read(..))
+    }
+
     /// The scan that ends with this page, and whose end deletes what it did not name.
     pub(crate) fn ended(&self) -> Option<Scan> {
         self.scan.filter(|_| !self.more && !self.is_doubted)

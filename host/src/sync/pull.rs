@@ -191,11 +191,7 @@ pub(crate) struct PageToStore {
 
 impl Pull<'_> {
     async fn read_to_the_end(&mut self, state: &mut SyncState) -> Result<PullEnd, PullError> {
-        let mut scan = self.resumed(state);
-        let mut is_resumed = scan.is_some();
-        let stored = if is_resumed { &state.scan_cursor } else { &state.cursor };
-        let mut cursor = stored.clone().filter(|_| is_resumed || !state.rescan);
-        self.walk = Walk::resumed(state, is_resumed, cursor.as_deref());
+        let (mut scan, mut cursor, mut is_resumed) = self.begin(state);
         let mut ahead: Option<(i64, PageResult)> = None;
         for number in 0..MAX_PAGES {
             if (number >= self.by.pages || number > 0 && self.is_late()) && self.can_go_on_later(state) {
@@ -253,7 +249,7 @@ impl Pull<'_> {
             if state.doubt.is_none() && (!is_resumed || state.cursor.is_none()) {
                 return Ok(PullEnd::CaughtUp);
             }
-            // All of it once more, before anything is deleted; or what changed since a scan began that was resumed: its first pages are as old.
+            // All of it once more, before anything is deleted; or what changed since a walk began that was resumed: its first pages are as old.
             cursor = state.cursor.clone().filter(|_| state.doubt.is_none());
             (scan, is_resumed, self.walk) = (None, false, Walk::starting_at(cursor.as_deref()));
         }
@@ -297,6 +293,19 @@ impl Pull<'_> {
         let (stored, asked) = tokio::join!(self.store(state, read), self.answer(next));
         *ahead = Some((now, asked));
         stored
+    }
+
+    /// Begins the walk at the stored place: in a scan or at a cursor. Returns both, and whether an earlier pull has begun the walk.
+    fn begin(&mut self, state: &SyncState) -> (Option<Scan>, Option<String>, bool) {
+        let scan = self.resumed(state);
+        let cursor = match scan {
+            Some(_) => state.scan_cursor.clone(),
+            None => state.cursor.clone().filter(|_| !state.rescan),
+        };
+        self.walk = Walk::resumed(state, scan.is_some(), cursor.as_deref());
+        // The later pages of a walk over differences may be as old as its first one.
+        let is_resumed = scan.is_some() || state.walk_start.is_some() && cursor.is_some();
+        (scan, cursor, is_resumed)
     }
 
     /// The scan that an earlier pull did not come to the end of. Collections are few: they are read from the beginning.

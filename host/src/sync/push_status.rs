@@ -2,17 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use base::error::Result;
-use model::sync::{Watch, WatchCoverage, WatchStatus};
+use base::error::{Code, Result};
+use model::Instant;
+use model::sync::{SyncError, Watch, WatchCoverage, WatchStatus};
 use storage::connections::Connection;
 use storage::sync_states::SyncState;
-use storage::watches;
+use storage::{jobs, watches};
 
 use crate::app::App;
 use crate::app::resource_kind::ResourceKind;
 use crate::connections::watch_expiry::shown;
 use crate::connections::watch_reach;
-use crate::sync::schedule::{MAX_WATCHED, parts};
+use crate::sync::schedule::{MAX_WATCHED, parts, renew_job};
 use crate::sync::scope::SyncScope;
 
 /// The watch of a scope whose provider can notify this service; `otherwise` where it cannot, and where there is no watch. None: nobody
@@ -41,6 +42,35 @@ pub async fn of(
     let of = (state.surface.as_str(), state.scope_id.as_str());
     let known = watches::of_scope(reader, &connection.id, of).await?;
     Ok(shown(&known, now).or(otherwise))
+}
+
+/// Contract silent: why the provider sends no notifications of a scope that is followed, whose watch the API tells as `watch`. None: it
+/// sends them, was not asked yet, has none of this scope, or cannot reach this service.
+pub async fn find_error(
+    app: &App,
+    connection: &Connection,
+    state: &SyncState,
+    watch: Option<&Watch>,
+) -> Result<Option<SyncError>> {
+    let (provider, surface) = (&connection.provider, state.surface.as_str());
+    let is_on = |watch: &Watch| matches!(watch.status, WatchStatus::Active | WatchStatus::Expiring);
+    if watch.is_none_or(is_on) || !state.followed || !watch_reach::can_watch(app, provider, surface) {
+        return Ok(None);
+    }
+    if let Some(setting) = watch_reach::missing_setting(app, connection, surface).await? {
+        let message = format!(
+            "changes are polled: the registration of {provider} has no {setting}; the operator gives it: `switchboard apps provider set {} \
+             {provider} --setting {setting}=…`",
+            connection.tenant.application_id
+        );
+        let at = Instant::from_millis(state.started_at.unwrap_or_default());
+        let code = Code::ProviderNotRegistered.as_str().to_owned();
+        return Ok(Some(SyncError { code, message, at, retry_at: None }));
+    }
+    let job = jobs::find(app.db.reader(), &renew_job(connection, surface, &state.scope_id).id()).await?;
+    let Some(job) = job else { return Ok(None) };
+    let error: Option<SyncError> = job.last_error.as_deref().map(serde_json::from_str).transpose()?;
+    Ok(error.map(|error| SyncError { retry_at: job.due_at.map(Instant::from_millis), ..error }))
 }
 
 /// Contract silent: in how many collections of a scope that is followed with all of them the provider tells of changes now, out of `total`.
@@ -100,7 +130,6 @@ fn joined(known: &[watches::Watch], parts: &[String], now: i64) -> Option<Watch>
 #[cfg(test)]
 mod tests {
     use base::tenant::Tenant;
-    use model::Instant;
     use storage::watches::Status;
 
     use super::*;

@@ -236,7 +236,8 @@ fn message_ref(source_id: &str) -> MessageRef {
     MessageRef { source: source_id.to_owned(), hint: None }
 }
 
-fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Source {
+/// A source that could not be read.
+pub fn failed(external_id: String, etag: Option<String>, e: &runtime::Error) -> Source {
     let error = Some(WireError { code: e.code.as_str().to_owned(), message: e.message.clone() });
     Source { external_id, etag, error, ..Source::default() }
 }
@@ -258,6 +259,8 @@ mod tests {
             error: Some(("unreadable".into(), "x".repeat(1_000))),
             previous_id: None,
             deleted: false,
+            updated_at: None,
+            is_from_feed: false,
         }
     }
 

@@ -108,6 +108,11 @@ impl Pull<'_> {
     pub(crate) async fn store(&self, state: &mut SyncState, read: PageToStore) -> Result<bool, PullError> {
         let app = self.app;
         let mut page = ProviderPage { sources: self.ready(read.sources).await?, ..read.page };
+        // Collections are never read by themselves: what was left out of them would be lost.
+        let is_from_feed = page.is_feed() && !self.scope.kind.is_collection();
+        for record in &mut page.sources {
+            record.is_from_feed = is_from_feed;
+        }
         let end = self.scan_end(state, &page).await?;
         match &end {
             ScanEnd::None => {}
@@ -277,12 +282,12 @@ impl Pull<'_> {
     /// asked with the next pull.
     pub(crate) async fn read_superseded(&self, state: &mut SyncState) -> Result<()> {
         let (app, connection, scope) = (self.app, self.connection, self.scope);
-        let names = superseded::due(app, connection, scope).await?;
+        let mut names = superseded::due(app, connection, scope).await?;
         if names.is_empty() {
             return Ok(());
         }
         let as_of = self.now().await?;
-        match superseded::read(app, connection, scope, &names, self.background).await? {
+        match superseded::read(app, connection, scope, &mut names, self.background).await? {
             Ok(sources) => self.write_alone(state, prepared(scope.kind, sources), as_of, names).await,
             Err(e) => {
                 tracing::warn!(connection = %connection.id, scope = %scope.scope_id, error = %e,

@@ -1,9 +1,10 @@
-//! Records that were left out of a page, because a write of ours superseded what it said of them: each is read again by itself.
+//! Records that were left out of a page, because a write of ours superseded what it said of them, or a later version is stored: each is read
+//! again by itself.
 
 use base::error::Result;
 use model::wire::email::{MessageRef, MessagesGet};
 use model::wire::{Source, Sources};
-use runtime::{self, Verb};
+use runtime::{self, Blame, Code, Verb};
 use storage::connections::Connection;
 use storage::sync_states as table;
 
@@ -28,26 +29,37 @@ pub async fn due(app: &App, connection: &Connection, scope: &SyncScope) -> Resul
     Ok(table::rereads(app.db.reader(), key, limit).await?)
 }
 
-/// These records as the provider has them now; one that is gone says so.
+/// These records as the provider has them now; one that is gone says so. One that cannot be read is quarantined: it holds up no others, and
+/// is tried again as any other one is. Where the provider answers no more in the middle, `names` are those that were read.
 pub async fn read(
     app: &App,
     connection: &Connection,
     scope: &SyncScope,
-    names: &[String],
+    names: &mut Vec<String>,
     background: bool,
 ) -> Result<Result<Vec<Source>, runtime::Error>> {
     if scope.kind.is_mail() {
         return messages(app, connection, names, background).await;
     }
     let mut found = Vec::with_capacity(names.len());
-    for name in names {
+    let mut read = 0;
+    for name in names.iter() {
         let options = CallOptions { background, ..CallOptions::default() };
         match quarantine::read_one(app, connection, scope, name, options).await? {
             Ok(sources) => found.extend(sources),
-            Err(e) => return Ok(Err(e)),
+            Err(e) if is_of_one_record(&e) => found.push(quarantine::failed(name.clone(), None, &e)),
+            Err(e) if read == 0 => return Ok(Err(e)),
+            Err(_) => break,
         }
+        read += 1;
     }
+    names.truncate(read);
     Ok(Ok(found))
+}
+
+/// Whether a failure is about the record that was asked for, and not about the account or the provider.
+fn is_of_one_record(e: &runtime::Error) -> bool {
+    matches!(e.blame, Blame::Connector | Blame::Caller) && e.code != Code::AuthExpired
 }
 
 async fn messages(

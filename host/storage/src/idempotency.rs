@@ -14,6 +14,8 @@ pub struct Claim {
     pub fence: String,
     pub owner: String,
     pub lease_until: i64,
+    /// When the key was claimed for the first time, in milliseconds since 1970; none: an earlier version of this program did that.
+    pub first_claimed_at: Option<i64>,
     /// Until when the lease of the host that claimed is valid, in milliseconds since 1970; none: no host has this id.
     pub owner_until: Option<i64>,
     pub answer: Option<StoredAnswer>,
@@ -40,8 +42,8 @@ pub struct NewClaim<'a> {
 
 /// Claims a key; false when somebody has it.
 pub async fn insert(tx: &mut Tx, c: &NewClaim<'_>) -> Result<bool> {
-    let sql = "insert into idempotency (application_id, scope, fingerprint, fence, owner, claimed_at, lease_until) \
-               values ($1, $2, $3, $4, $5, $6, $7) on conflict (application_id, scope) do nothing";
+    let sql = "insert into idempotency (application_id, scope, fingerprint, fence, owner, claimed_at, lease_until, first_claimed_at) \
+               values ($1, $2, $3, $4, $5, $6, $7, $6) on conflict (application_id, scope) do nothing";
     let done = query(sql)
         .bind(c.application_id)
         .bind(c.scope)
@@ -87,13 +89,14 @@ fn claim(row: &Row<'_>) -> Result<Claim> {
         fence: row.get("fence")?,
         owner: row.get("owner")?,
         lease_until: row.get("lease_until")?,
+        first_claimed_at: row.get("first_claimed_at")?,
         owner_until: row.get("owner_until")?,
         answer,
     })
 }
 
 pub async fn find(reader: &Reader, application_id: &str, scope: &str) -> Result<Option<Claim>> {
-    let sql = "select fingerprint, fence, owner, lease_until, answered_at, status, headers, answer, \
+    let sql = "select fingerprint, fence, owner, lease_until, first_claimed_at, answered_at, status, headers, answer, \
                (select h.lease_until from hosts h where h.id = idempotency.owner) as owner_until from idempotency \
                where application_id = $1 and scope = $2";
     query(sql).bind(application_id).bind(scope).fetch_optional(reader, claim).await

@@ -150,6 +150,13 @@ impl<'a> Context<'a> {
         attempt.unwrap_or(1).max(1)
     }
 
+    /// The time of the first attempt at this change, Unix milliseconds by the host's clock: what is older at the provider is not what an
+    /// earlier attempt made. The provider's clock may show a little less. None for reads, for the operations of `watch`, where the host does
+    /// not know it, such as for messages to send, and with a host of an earlier version.
+    pub fn first_attempt_ms(&self) -> Option<i64> {
+        self.request_extra("first-attempt-ms")?.parse().ok()
+    }
+
     /// Notes that the provider wants to be left alone for so many milliseconds, where an answer says so that is no failure: parts of a batch
     /// may be refused inside of a 200. The answer of this call counts; no call that the bucket concerns is made before the time is over, an
     /// hour at most. `bucket`: one of `[limits]` in the manifest; none: the whole account. The longest of several waits is kept. A failure

@@ -167,4 +167,14 @@ mod tests {
         }
         assert_eq!(Context::new(&Nowhere, Connection::default()).attempt(), 1);
     }
+
+    #[test]
+    fn the_time_of_the_first_attempt_is_the_hosts() {
+        let context = || Context::new(&Nowhere, Connection::default());
+        assert_eq!(context().first_attempt_ms(), None, "an earlier host");
+        for (value, expected) in [("1772352000000", Some(1_772_352_000_000)), ("", None), ("soon", None)] {
+            let context = context().with_extra("first-attempt-ms", value);
+            assert_eq!(context.first_attempt_ms(), expected, "{value:?}");
+        }
+    }
 }

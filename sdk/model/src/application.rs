@@ -81,6 +81,35 @@ impl fmt::Debug for CreatedApiKey {
     }
 }
 
+/// A rotation of a key's secret.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct KeyRotation {
+    /// Seconds for which the present secret goes on working beside the new one, 0 to 604800. Absent: 86400, a day.
+    pub overlap_seconds: Option<i64>,
+}
+
+/// A key with a secret that was just made: the only answer that shows it.
+#[derive(Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct RotatedApiKey {
+    /// The new secret, shown once.
+    pub key: String,
+    /// When the secret before it stops to work.
+    pub previous_expires_at: Instant,
+    #[serde(flatten)]
+    pub api_key: ApiKey,
+}
+
+// Written by hand so that no log line can hold a secret.
+impl fmt::Debug for RotatedApiKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RotatedApiKey({})", self.api_key.id)
+    }
+}
+
 /// What the application used in a period.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(JsonSchema))]
@@ -98,6 +127,49 @@ pub struct Usage {
     pub bookings: BookingCount,
     pub storage_bytes: i64,
     pub keys: Vec<KeyUsage>,
+    /// Units of providers' quotas, by connection and part of the account: those with the most units first, at most 100. Of providers whose
+    /// connector names limits; kept for 93 days. A key that is bound to connections gets theirs alone.
+    // Contract silent: that there are figures of providers' quotas, and which.
+    pub provider_units: Vec<ProviderUnits>,
+}
+
+/// Units of a provider's quota that the requests of a connection used.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProviderUnits {
+    pub connection_id: String,
+    pub provider: String,
+    /// The part of the account that has the quota, as the connector calls it.
+    pub bucket: String,
+    /// Units in the period.
+    pub units: i64,
+    /// The same by day, the first day first.
+    pub days: Vec<UnitsOfDay>,
+    /// None: the connector no longer has this limit.
+    pub limit: Option<UnitLimit>,
+}
+
+/// Units of a day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct UnitsOfDay {
+    /// `YYYY-MM-DD`, UTC.
+    pub day: String,
+    pub units: i64,
+}
+
+/// The operator's limit of an account, else the connector's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(JsonSchema))]
+#[serde(rename_all = "camelCase", default)]
+pub struct UnitLimit {
+    /// Units within any `seconds`.
+    pub units: i64,
+    pub seconds: i64,
+    /// Units that are left now. Each host keeps to the limit by itself: what the host that answers has left.
+    pub remaining: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

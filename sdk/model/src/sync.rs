@@ -40,6 +40,10 @@ pub struct SyncState {
     /// How far back the first scan goes; null for everything.
     pub backfill_since: Option<Instant>,
     pub watch: Option<Watch>,
+    /// Why the provider sends no notifications of what is followed, where this service has asked for them, or would if the operator had
+    /// completed the provider's registration; changes are polled then.
+    // Contract silent: a watch has no place for that. It is an additional field.
+    pub watch_error: Option<SyncError>,
     /// Of how many collections the provider tells changes; null for one calendar, task list or mailbox, of which `watch` says all, for what
     /// is not followed, and where the provider has no push.
     pub watch_coverage: Option<WatchCoverage>,

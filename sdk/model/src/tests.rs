@@ -1,7 +1,7 @@
 //! Every resource: its default survives a round trip through JSON, all its fields are printed, and its JSON Schema names
 //! exactly those. `cargo test -p model -- --nocapture` prints the schemas.
 
-use crate::application::{ApiKey, CreatedApiKey, NewApiKey, Usage};
+use crate::application::{ApiKey, CreatedApiKey, KeyRotation, NewApiKey, RotatedApiKey, Usage};
 use crate::calendar::{Calendar, Event};
 use crate::calendar_query::{
     AvailabilityAnswer, AvailabilityQuery, FreeBusyAnswer, FreeBusyQuery, NewConference, Rsvp,
@@ -102,6 +102,7 @@ fn every_other_answer_prints_all_of_its_fields() {
         Token,
         ApiKey,
         CreatedApiKey,
+        RotatedApiKey,
         Usage,
         Capabilities
     );
@@ -134,6 +135,7 @@ fn every_request_body_can_be_empty_json() {
         NewAuthorization,
         TokenRequest,
         NewApiKey,
+        KeyRotation,
         SendMessage,
         NewMessage,
         MessagePatch,

@@ -144,3 +144,61 @@ async fn no_more_is_sent_than_the_units_allow() {
         account.create(&format!("More {number}")).await.expect(201);
     }
 }
+
+impl Account {
+    /// The units of the only bucket that was used, in this period.
+    async fn units(&self, period: &str) -> Value {
+        let usage = self.api.get(format!("/v1/usage{period}")).send().await.expect(200);
+        match usage["providerUnits"].as_array().map(Vec::as_slice) {
+            Some([units]) => units.clone(),
+            units => panic!("not one bucket: {units:#?}"),
+        }
+    }
+}
+
+/// The usage shows what each connection has used of its provider's quota, by day, and what this host has left of it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn units_are_in_the_usage_by_connection_and_day() {
+    let connectors = limited(1_000);
+    let account = Account::open(&connectors).await;
+    account.create("One").await.expect(201);
+    let first = account.units("").await;
+    let used = first["units"].as_i64().expect("a number");
+    let remaining = first["limit"]["remaining"].as_i64().expect("a number");
+    assert!(used > 0 && (1_000 - used..=1_000).contains(&remaining), "{first:#}");
+    let expected = json!({
+        "connectionId": account.connection, "provider": "limited", "bucket": "tasks", "units": used,
+        "days": [{ "day": "2026-03-01", "units": used }],
+        "limit": { "units": 1_000, "seconds": 60, "remaining": remaining },
+    });
+    assert_eq!(first, expected);
+    account.server.app.usage.flush(&account.server.app.db).await.expect("the counts are written");
+    assert_eq!(account.units("").await, first, "as it was before it was written");
+
+    account.server.clock.advance_ms(24 * 3_600_000);
+    account.create("Two").await.expect(201);
+    let both = account.units("").await;
+    let later = both["units"].as_i64().expect("a number") - used;
+    assert!(later > 0, "{both:#}");
+    let of_second_day = json!({ "day": "2026-03-02", "units": later });
+    assert_eq!(both["days"], json!([{ "day": "2026-03-01", "units": used }, of_second_day]));
+    let second_day = account.units("?start=2026-03-02&end=2026-03-02").await;
+    assert_eq!((&second_day["units"], &second_day["days"]), (&json!(later), &json!([of_second_day])));
+
+    let other = account.server.key("other", |_| {}).await;
+    let others = other.get("/v1/usage").send().await.expect(200);
+    assert_eq!(others["providerUnits"], json!([]), "another application has its own");
+    for (connection, buckets) in [(account.connection.as_str(), 1), ("conn_of_somebody_else", 0)] {
+        let bound = account.server.key("test", |key| key.connection_ids = vec![connection.to_owned()]).await;
+        let usage = bound.get("/v1/usage").send().await.expect(200);
+        assert_eq!(
+            usage["providerUnits"].as_array().map(Vec::len),
+            Some(buckets),
+            "a key that is bound to {connection}"
+        );
+    }
+    let path = format!("/v1/connections/{}", account.connection);
+    account.api.delete(path).send().await.expect(204);
+    let usage = account.api.get("/v1/usage").send().await.expect(200);
+    assert_eq!(usage["providerUnits"], json!([]), "of connections that are there");
+}

@@ -9,11 +9,11 @@ use http::StatusCode;
 use serde_json::json;
 use storage::dialect::Dialect;
 use storage::idempotency::{self, NewClaim};
-use switchboard::api::idempotency::{ClaimResult, claim_scope, finish};
 use switchboard::api::response::error;
 use switchboard::app::App;
 use switchboard::app::stored_response::{IdempotentAttempt, StoredResponse};
 use switchboard::job_runner::lease::HostLease;
+use switchboard::web::idempotency::{ClaimResult, claim_scope, finish};
 use tokio::task::JoinHandle;
 
 /// No test waits for longer.
@@ -263,7 +263,7 @@ async fn a_claim_whose_end_was_not_written_is_free_when_the_database_is_back() {
 pub async fn try_claim(app: &App) -> Result<IdempotentAttempt, Error> {
     match claim_scope(app, "app_1", "scope".to_owned(), "fingerprint".to_owned()).await? {
         ClaimResult::Run(attempt) => Ok(attempt),
-        ClaimResult::Replay(response) => panic!("it has an answer: {response:?}"),
+        ClaimResult::Replay(answer) => panic!("it has an answer: {answer:?}"),
     }
 }
 
@@ -440,4 +440,19 @@ async fn a_clock_that_is_set_frees_no_claim_of_a_request_that_runs() {
     assert_eq!(refused, Some(Code::IdempotencyInProgress));
     drop(attempt);
     assert!(claimed(&server.app).await.resumed);
+}
+
+/// A repeated attempt knows when the first one was, however often it is repeated.
+#[tokio::test]
+async fn the_time_of_the_first_attempt_is_kept() {
+    let server = TestServer::start().await;
+    let first_at = server.app.now();
+    let attempt = claimed(&server.app).await;
+    assert_eq!((attempt.resumed, attempt.first_at), (false, None));
+    drop(attempt);
+    for _ in 0..2 {
+        server.clock.advance_ms(60_000);
+        let repeated = claimed(&server.app).await;
+        assert_eq!((repeated.resumed, repeated.first_at), (true, Some(first_at)));
+    }
 }

@@ -282,6 +282,31 @@ async fn how_a_walk_began_is_known_to_the_pull_that_goes_on_with_it() {
     assert_eq!(desk.deletions().await, 0);
 }
 
+/// The later pages of a walk may be as old as its first one: a pull that goes on with it asks once more what has changed since.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pull_that_ends_a_stopped_walk_is_as_fresh_as_any() {
+    let desk = Desk::open(TASKS, 3).await;
+    let page = |numbers| page_of(desk.of.kind, numbers, false);
+    let script = |pages: Vec<ScriptedAnswer>| desk.world.provider.script(desk.of.contents, pages);
+    script(vec![ScriptedAnswer { status: 200, more: true, body: page(3..4) }]);
+    desk.world.provider.script(desk.of.contents, unreadable());
+    assert_eq!(desk.items().await, 4);
+    script(vec![ScriptedAnswer::page(page(4..5)), ScriptedAnswer::page(page(5..6))]);
+    assert_eq!(
+        desk.items_and_calls().await,
+        (6, 2),
+        "the end of the walk, and what has changed since it began"
+    );
+    let state = desk.state().await;
+    assert_eq!((state.status.as_str(), state.walk_start), ("caught_up", None));
+    script(vec![
+        ScriptedAnswer { status: 200, more: true, body: page(6..7) },
+        ScriptedAnswer::page(page(7..8)),
+    ]);
+    assert_eq!(desk.items_and_calls().await, (8, 2), "a walk that was not stopped");
+    assert_eq!(desk.deletions().await, 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_second_reading_that_fails_is_made_up_for_by_the_next_pull() {
     for is_gone in [true, false] {

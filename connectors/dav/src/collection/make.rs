@@ -103,14 +103,15 @@ impl<R: Content> Session<'_, R> {
             .join(&format!("{folder}/"))
             .map_err(|_| Failure::invalid(format!("settings.{} is no folder", R::KIND.service.setting)))?;
         let doing = format!("creating {}", R::KIND.a_collection);
-        let response = self.cx().send(self.making(&url, &format!("{fixed}{}", properties.set)))?;
+        let response = self.client.write(self.making(&url, &format!("{fixed}{}", properties.set)))?;
         match response.status {
             200 | 201 => Ok((url, Vec::new())),
             // Taken: the first attempt of this very create made it.
             403 | 405 | 409 if self.exists(&url) => Ok((url, Vec::new())),
             // One property that the server does not take fails the whole request (RFC 4791 section 5.3.1.1, RFC 5689 section 3).
             207 | 403 | 424 => {
-                let again = self.cx().send(self.making(&url, &text_element((DAV, "displayname"), name)))?;
+                let again =
+                    self.client.write(self.making(&url, &text_element((DAV, "displayname"), name)))?;
                 if !again.is_success() || again.status == 207 {
                     return Err(self.client.failure(&again, &doing));
                 }
@@ -163,7 +164,7 @@ impl<R: Content> Session<'_, R> {
         let gone =
             if gone.is_empty() { gone } else { format!("<D:remove><D:prop>{gone}</D:prop></D:remove>") };
         let body = format!("<D:propertyupdate>{set}{gone}</D:propertyupdate>");
-        let response = self.cx().send(request("PROPPATCH", url, "0", &body))?;
+        let response = self.client.write(request("PROPPATCH", url, "0", &body))?;
         if response.status != 207 {
             return if response.is_success() { Ok(()) } else { Err(self.client.failure(&response, &doing)) };
         }
@@ -184,7 +185,7 @@ impl<R: Content> Session<'_, R> {
     /// Deletes a collection with everything in it; one that is gone already is deleted, too.
     pub fn remove(&self, args: CollectionDelete) -> Outcome<Mutated> {
         let url = self.client.url(&args.source)?;
-        let response = self.cx().send(http::Request::delete(url.as_str()))?;
+        let response = self.client.write(http::Request::delete(url.as_str()))?;
         match response.status {
             200..=299 | 404 | 410 => {}
             _ => {

@@ -255,7 +255,7 @@ impl<R: Content> Session<'_, R> {
             When::New => request.header("if-none-match", "*"),
             When::Still(etag) => request.if_match(etag),
         };
-        self.cx().send(if quiet { quietly(request) } else { request })
+        self.client.write(if quiet { quietly(request) } else { request })
     }
 
     /// Writes a resource over the version `etag`.
@@ -279,7 +279,7 @@ impl<R: Content> Session<'_, R> {
     /// Deletes a resource; one that is gone already is deleted, too.
     pub fn delete(&self, id: &str, etag: Option<&str>, quiet: bool) -> Outcome<()> {
         let request = http::Request::delete(self.client.url(id)?.as_str()).if_match(etag);
-        let response = self.cx().send(if quiet { quietly(request) } else { request })?;
+        let response = self.client.write(if quiet { quietly(request) } else { request })?;
         match response.status {
             200..=299 | 404 | 410 => Ok(()),
             _ => Err(self.write_failure(&response)),

@@ -125,6 +125,18 @@ impl<'a> Client<'a> {
         Multistatus::read(&response, doing)
     }
 
+    /// Sends a write. Fails with `unavailable` where a web page came in place of the answer: what a proxy or a login service answers with 200
+    /// says nothing of the write, and what is taken for deleted while the server keeps it is in no later changes.
+    pub fn write(&self, request: http::Request) -> Outcome<http::Response> {
+        let response = self.cx.send(request)?;
+        match is_web_page(&response) {
+            true => {
+                Err(Failure::unavailable("the provider's answer is a web page, as of a proxy or a login"))
+            }
+            false => Ok(response),
+        }
+    }
+
     /// What a status other than the expected one means; the failed conditions go into the detail.
     pub fn failure(&self, response: &http::Response, doing: &str) -> Failure {
         let failure = self.cx.failure(response, doing);
@@ -133,6 +145,18 @@ impl<'a> Client<'a> {
             conditions => failure.with_detail(serde_json::json!({ "conditions": conditions })),
         }
     }
+}
+
+/// Bytes of an answer in which a web page shows.
+const PAGE_START: usize = 1 << 10;
+
+/// Whether an answer with 200 is a page of HTML. Servers have pages of their own for 201.
+fn is_web_page(response: &http::Response) -> bool {
+    let start = response.body.get(..PAGE_START).unwrap_or(&response.body);
+    let start =
+        String::from_utf8_lossy(start).trim_start_matches('\u{feff}').trim_start().to_ascii_lowercase();
+    let is_html = start.starts_with('<') && ["<html", "<!doctype html"].iter().any(|tag| start.contains(tag));
+    response.status == 200 && is_html
 }
 
 /// Whether a segment of a path is `.` or `..`, spelled in any way (WHATWG, URL, section 4.4).

@@ -13,8 +13,8 @@ use crate::api::{accepted, object};
 use crate::contacts::books::{Book, book};
 use crate::contacts::native::PeoplePage;
 use crate::contacts::other::OTHER_FIELDS;
-use crate::contacts::read::{BATCH_SIZE, GROUP_FIELDS, PERSON_FIELDS, read_readable};
-use crate::contacts::record::{head_of, listed_group, listed_person, named_group, named_person};
+use crate::contacts::read::{GROUP_FIELDS, PERSON_FIELDS};
+use crate::contacts::record::{listed_group, listed_person, named_group, named_person};
 use crate::roots;
 
 /// The version of the cursors, and of the parameters of the walks.
@@ -84,7 +84,7 @@ pub fn changes(context: &Context, args: &ChangesRequest) -> Outcome<Answer<Sourc
     let mut sources = Vec::new();
     let open = walk.lists.iter_mut().filter(|list| list.next.is_none());
     for (list, page) in open.zip(pages) {
-        sources.extend(list.sources(context, &page, args.names_only)?);
+        sources.extend(list.sources(&page, args.names_only));
         list.advance(page)?;
     }
     let more = walk.lists.iter().any(|list| list.next.is_none());
@@ -224,20 +224,16 @@ impl ListWalk {
         }
     }
 
-    /// The sources of a page. Changes of people come late, and in the version of some minutes ago: a few are read anew.
-    fn sources(&self, context: &Context, page: &PeoplePage, names_only: bool) -> Outcome<Vec<Source>> {
-        let mut sources = match self.list {
+    /// The sources of a page. Changes of people come minutes late; by their times the host keeps what is newer.
+    fn sources(&self, page: &PeoplePage, names_only: bool) -> Vec<Source> {
+        match self.list {
             PeopleList::Groups if names_only => {
                 page.contact_groups.iter().map(|record| named_group(record)).collect()
             }
             PeopleList::Groups => page.contact_groups.iter().map(|record| listed_group(record)).collect(),
             PeopleList::People => people(&page.connections, ContactSource::AddressBook, names_only),
             PeopleList::Other => people(&page.other_contacts, ContactSource::Suggested, names_only),
-        };
-        if self.list == PeopleList::People && self.since.is_some() && !names_only {
-            renew(context, &page.connections, &mut sources)?;
         }
-        Ok(sources)
     }
 
     /// Goes on behind a page. One without items is not the last one while it has the token of another.
@@ -259,23 +255,4 @@ fn people(records: &[Box<RawValue>], of: ContactSource, names_only: bool) -> Vec
         true => records.iter().flat_map(|record| named_person(record)).collect(),
         false => records.iter().flat_map(|record| listed_person(record, of)).collect(),
     }
-}
-
-/// Puts the people of a page of changes as they are now in the place of what the page says of them: so an older version does not undo what
-/// was just written. More people than one request reads, and those that cannot be read, are taken as the page has them.
-fn renew(context: &Context, records: &[Box<RawValue>], sources: &mut Vec<Source>) -> Outcome<()> {
-    let heads = records.iter().map(|record| head_of(record));
-    let there = heads.filter(|head| !head.metadata.deleted && !head.resource_name.is_empty());
-    let names: Vec<String> = there.map(|head| head.resource_name).collect();
-    if names.is_empty() || names.len() > BATCH_SIZE {
-        return Ok(());
-    }
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    for fresh in read_readable(context, &names)?.into_iter().filter(|fresh| fresh.error.is_none()) {
-        match sources.iter_mut().find(|source| source.external_id == fresh.external_id) {
-            Some(source) => *source = Source { previous_id: source.previous_id.take(), ..fresh },
-            None => sources.push(fresh),
-        }
-    }
-    Ok(())
 }

@@ -121,12 +121,6 @@ pub fn read_people(context: &Context, names: &[&str]) -> Outcome<Vec<Source>> {
     Ok(sources)
 }
 
-/// Returns the sources of those people of at most 200 whom the provider can read, as they are now.
-pub fn read_readable(context: &Context, names: &[&str]) -> Outcome<Vec<Source>> {
-    let answers = batch(context, names, PERSON_FIELDS)?;
-    Ok(answers.iter().filter_map(told_sources).flatten().collect())
-}
-
 /// The sources of one of many people; none where the provider could not read it. Somebody who is a contact no longer is gone.
 fn told_sources(answer: &BatchedPerson) -> Option<Vec<Source>> {
     let name = answer.requested_resource_name.as_str();

@@ -1,6 +1,7 @@
 //! Google's people and groups as sources: one for each.
 
 use connector_sdk::{Failure, Outcome};
+use model::Instant;
 use model::contacts::ContactSource;
 use model::wire::{Item, ItemError, JsonText, Source};
 use serde::de::DeserializeOwned;
@@ -44,12 +45,20 @@ fn person_source(theirs: &Person, of: ContactSource) -> Outcome<Source> {
         provider_data: person_data(theirs),
         ..Item::default()
     };
+    // Other contacts cannot be written, and the read of a single one takes their whole list: their feed is taken as it comes.
+    let of_book = theirs.contact_source().filter(|_| of == ContactSource::AddressBook);
     Ok(Source {
         external_id: theirs.resource_name.clone(),
         etag: theirs.etag().map(str::to_owned),
         items: vec![item],
+        updated_at: of_book.and_then(|source| instant(source.update_time.as_ref())),
         ..Source::default()
     })
+}
+
+/// A time of Google's; none where it cannot be read.
+fn instant(time: Option<&String>) -> Option<Instant> {
+    time?.parse().ok()
 }
 
 /// The source and those of the names that the person had until now.
@@ -114,6 +123,7 @@ pub fn group_source(theirs: &PersonGroup) -> Outcome<Source> {
         external_id: theirs.resource_name.clone(),
         etag: theirs.etag.clone(),
         items: vec![item],
+        updated_at: instant(updated),
         ..Source::default()
     })
 }

@@ -18,7 +18,7 @@ use crate::tasks::native::{TaskListEntry, TaskListPage};
 use crate::tasks::order::has_assigned;
 use crate::tasks::read::visit_pages;
 use crate::tasks::record::{gone, list_source};
-use crate::tasks::write::EARLIER_MS;
+use crate::tasks::write::first_attempt_at;
 
 /// The version of the cursors.
 const VERSION: &str = "g1";
@@ -101,10 +101,10 @@ pub fn create(context: &Context, args: &CollectionWrite<TaskList>) -> Outcome<Mu
     mutated(&entry, None, losses(&args.body, &args.changed))
 }
 
-/// The list that an earlier attempt has made: the newest one of the last hour with this name, unless it has tasks. A list of the user's own
-/// that is taken for a new one might be deleted as such.
+/// The list that an earlier attempt has made: the newest one since the first attempt with this name, unless it has tasks. A list of the
+/// user's own that is taken for a new one might be deleted as such.
 fn find_made(context: &Context, name: &str) -> Outcome<Option<TaskListEntry>> {
-    let since = context.now_ms().saturating_sub(EARLIER_MS);
+    let since = first_attempt_at(context);
     let mut newest: Option<TaskListEntry> = None;
     let mut token: Option<String> = None;
     for _ in 0..MAX_PAGES {

@@ -19,8 +19,18 @@ use crate::tasks::order::{TaskPlace, move_task};
 use crate::tasks::read::{ensure_there, read_task, visit_pages};
 use crate::tasks::record::{gone, task_source};
 
-/// The time in milliseconds for which a second attempt looks for the first one's task.
-pub const EARLIER_MS: i64 = 3_600_000;
+/// Milliseconds for which a second attempt looks back for what the first one made, where the host does not know when that was.
+const EARLIER_MS: i64 = 3_600_000;
+/// Milliseconds by which Google's clock may be behind the host's.
+const CLOCK_SKEW_MS: i64 = 10_000;
+
+/// Returns the time, Unix milliseconds, since which an earlier attempt may have made something.
+pub fn first_attempt_at(context: &Context) -> i64 {
+    match context.first_attempt_ms() {
+        Some(at) => at.saturating_sub(CLOCK_SKEW_MS),
+        None => context.now_ms().saturating_sub(EARLIER_MS),
+    }
+}
 
 /// Makes a task. Google takes no id from the client: a second attempt looks for a task like this one.
 pub fn create(context: &Context, args: &ItemWrite<Task>) -> Outcome<Mutated> {
@@ -44,14 +54,14 @@ pub fn create(context: &Context, args: &ItemWrite<Task>) -> Outcome<Mutated> {
     answer(task, warnings)
 }
 
-/// The task that an earlier attempt has made: the newest one of the last hour that says the same. One with links is of another program.
+/// The task that an earlier attempt has made: the newest one since the first attempt that says the same. One with links is of another program.
 fn find_made(
     context: &Context,
     list: &str,
     body: &Map<String, Value>,
     parent: Option<&str>,
 ) -> Outcome<Option<TaskRecord>> {
-    let since = Instant::from_millis(context.now_ms().saturating_sub(EARLIER_MS)).to_string();
+    let since = Instant::from_millis(first_attempt_at(context)).to_string();
     let query = [("showCompleted", "true"), ("showHidden", "true"), ("updatedMin", since.as_str())];
     let wanted = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default();
     let mut newest: Option<TaskRecord> = None;

@@ -32,6 +32,7 @@ mod tests;
 mod transport;
 pub(crate) mod wasi_http;
 
+use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -229,6 +230,11 @@ impl Egress {
             lines,
             connect_timeout,
         })
+    }
+
+    /// See `Runtime::used_units`.
+    pub(crate) fn used_units(&self, connection: &str, now: i64) -> BTreeMap<String, u64> {
+        self.paces.used_units(connection, now)
     }
 
     /// Whether this is where the connector's provider is, in this very process.

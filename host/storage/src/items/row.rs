@@ -18,6 +18,9 @@ pub struct Item {
     /// The external id of the series, in an exception that is in another record than its series, whether that is there or not.
     pub series_name: Option<String>,
     pub provider_etag: Option<String>,
+    /// When the provider last changed the record, by the provider's clock, ms since 1970. Of a tombstone: when a client deleted the item;
+    /// none where the provider did.
+    pub provider_updated_at: Option<i64>,
     pub etag: String,
     pub hash: String,
     /// The resource as JSON, without the host's own fields; `warnings`, where a connector has any, are the first.
@@ -99,7 +102,7 @@ macro_rules! select {
         concat!(
             "select id, connection_id, kind, parent_id, external_id, source_id, series_id, provider_etag, etag, hash, ",
             "body, metadata, provider_data, uid, is_series, sort_at, until_at, sort_text, search_text, is_open, sequence, ",
-            "created_at, updated_at, deleted_at, flags, fingerprint, aside, series_name from items ",
+            "created_at, updated_at, deleted_at, flags, fingerprint, aside, series_name, provider_updated_at from items ",
             $rest
         )
     };
@@ -140,6 +143,7 @@ pub(crate) fn item(row: &Row<'_>) -> Result<Item> {
         fingerprint: column.next()?,
         aside: column.next()?,
         series_name: column.next()?,
+        provider_updated_at: column.next()?,
     })
 }
 

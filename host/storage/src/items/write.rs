@@ -21,7 +21,8 @@ macro_rules! write_rows {
             is_series "$10" "bigint", sort_at "$11" "bigint", until_at "$12" "bigint", sequence "$13" "bigint",
             created_at "$14" "bigint", updated_at "$15" "bigint", deleted_at "$16" "bigint", uid "$17" "text",
             sort_text "$18" "text", search_text "$19" "text", is_open "$20" "bigint", flags "$21" "bigint",
-            fingerprint "$22" "text", aside "$23" "text", span "$24" "bigint", series_name "$25" "text", $($columns)*
+            fingerprint "$22" "text", aside "$23" "text", span "$24" "bigint", series_name "$25" "text",
+            provider_updated_at "$26" "bigint", $($columns)*
         ], $($last)+)
     };
 }
@@ -60,6 +61,7 @@ fn changeable(item: &Item) -> RowValues<'_> {
         .bind(item.aside.as_deref().filter(|_| is_live))
         .bind(span_of(item.is_series, item.sort_at, item.until_at))
         .bind(&item.series_name)
+        .bind(item.provider_updated_at)
 }
 
 /// Writes rows of the locked connection, and what their collections hold of them. Of several writes of a row the last one counts. Fails when
@@ -69,15 +71,15 @@ pub async fn write(tx: &mut Tx, lock: &ConnectionLock, writes: &[ItemWrite<'_, '
     totals::add(tx, lock, &writes).await?;
     for round in rounds(writes) {
         let (changed, new): (Vec<_>, Vec<_>) = round.into_iter().partition(|one| one.before.is_some());
-        let sql = write_rows!(update_rows, tx, [], id "$26");
+        let sql = write_rows!(update_rows, tx, [], id "$27");
         let rows = changed.iter().map(|one| changeable(one.item).bind(&one.item.id)).collect();
         statement_rows::execute(tx, sql, rows).await?;
         let sql = write_rows!(
             insert_rows,
             tx,
             [
-                id "$26" "text", connection_id "$27" "text", kind "$28" "text", parent_id "$29" "text",
-                organization_id "$30" "text", application_id "$31" "text"
+                id "$27" "text", connection_id "$28" "text", kind "$29" "text", parent_id "$30" "text",
+                organization_id "$31" "text", application_id "$32" "text"
             ],
             ""
         );
@@ -177,8 +179,11 @@ pub async fn set_provider_sides(tx: &mut Tx, changes: &[ItemWrite<'_, '_>]) -> R
     let sql = update_rows!(
         tx,
         "items",
-        [provider_etag "$1" "text", provider_data "$2" "text", aside "$3" "text", sequence "$4" "bigint"],
-        id "$5"
+        [
+            provider_etag "$1" "text", provider_data "$2" "text", aside "$3" "text", sequence "$4" "bigint",
+            provider_updated_at "$5" "bigint"
+        ],
+        id "$6"
     );
     let of_rows: BTreeMap<&str, &Item> =
         changes.iter().filter_map(|one| Some((one.before?.id.as_str(), one.item))).collect();
@@ -188,6 +193,7 @@ pub async fn set_provider_sides(tx: &mut Tx, changes: &[ItemWrite<'_, '_>]) -> R
             .bind(&item.provider_data)
             .bind(&item.aside)
             .bind(item.sequence)
+            .bind(item.provider_updated_at)
             .bind(id)
     });
     statement_rows::execute(tx, sql, rows.collect()).await?;

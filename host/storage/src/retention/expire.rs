@@ -66,6 +66,16 @@ pub async fn usage(tx: &mut Tx, tenant: &Tenant, before: &str, most: i64) -> Res
     Ok(i64::try_from(done).unwrap_or(i64::MAX))
 }
 
+/// Units of providers' quotas of the days before this one (`YYYY-MM-DD`).
+pub async fn provider_units(tx: &mut Tx, tenant: &Tenant, before: &str, most: i64) -> Result<i64> {
+    let sql = "delete from provider_units where (connection_id, day, bucket) in \
+               (select connection_id, day, bucket from provider_units where application_id = $1 and organization_id = $2 \
+               and day < $3 order by day limit $4)";
+    let statement = query(sql).bind(&tenant.application_id).bind(&tenant.organization_id);
+    let done = statement.bind(before).bind(most).execute(tx).await?;
+    Ok(i64::try_from(done).unwrap_or(i64::MAX))
+}
+
 /// Tracking records that expired before then, with what happened to them.
 pub async fn tracking(tx: &mut Tx, before: i64, most: i64) -> Result<i64> {
     let expired = query("select id from tracking where expires_at < $1 order by expires_at, id limit $2");

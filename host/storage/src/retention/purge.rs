@@ -48,7 +48,7 @@ struct Family {
     has_copies: bool,
 }
 
-const PHASES: [Phase; 21] = [
+const PHASES: [Phase; 22] = [
     Phase::Rows(
         "delete from sync_states where (connection_id, surface, scope_id) in \
          (select connection_id, surface, scope_id from sync_states where connection_id = $1 order by surface, scope_id limit $2)",
@@ -148,6 +148,10 @@ const PHASES: [Phase; 21] = [
     Phase::Rows(
         "delete from connection_throttles where (connection_id, bucket) in \
          (select connection_id, bucket from connection_throttles where connection_id = $1 order by bucket limit $2)",
+    ),
+    Phase::Rows(
+        "delete from provider_units where (connection_id, day, bucket) in \
+         (select connection_id, day, bucket from provider_units where connection_id = $1 order by day limit $2)",
     ),
 ];
 

@@ -252,3 +252,31 @@ async fn exceptions_are_found_by_the_series_that_they_name() {
         assert_eq!(stored(db, &["f"]).await[0].series_name.as_deref(), Some("other"));
     }
 }
+
+#[tokio::test]
+async fn the_providers_time_of_a_record_is_kept() {
+    for Opened { db, .. } in &databases().await {
+        open_account(db).await;
+        let version = |at: Option<i64>| Item { provider_updated_at: at, ..contact("a", "x") };
+        put_all(db, vec![version(Some(7))]).await.unwrap();
+        assert_eq!(stored(db, &["a"]).await[0].provider_updated_at, Some(7));
+        let fresh = version(Some(8));
+        let changed: Result<()> = db
+            .write(move |tx| {
+                Box::pin(async move {
+                    let lock = lock(tx).await?;
+                    let before = items::lock_items(tx, &lock, &["a"]).await?;
+                    let change = ItemWrite { before: before.first(), item: &fresh };
+                    items::set_provider_sides(tx, &[change]).await
+                })
+            })
+            .await;
+        changed.unwrap();
+        assert_eq!(stored(db, &["a"]).await[0].provider_updated_at, Some(8));
+        let gone = Item { deleted_at: Some(9), ..version(Some(9)) };
+        put_all(db, vec![gone]).await.unwrap();
+        assert_eq!(stored(db, &["a"]).await[0].provider_updated_at, Some(9));
+        put_all(db, vec![version(None)]).await.unwrap();
+        assert_eq!(stored(db, &["a"]).await[0].provider_updated_at, None);
+    }
+}

@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::Instant;
 use crate::wire::text::JsonText;
 
 /// One thing of the provider that changes as a whole and has one provider etag: a CalDAV resource, a Google event, a card.
@@ -25,6 +26,10 @@ pub struct Source {
     pub error: Option<ItemError>,
     /// What the provider called it until now: it was moved or stored anew. Its items keep their ids.
     pub previous_id: Option<String>,
+    /// When the provider last changed it, by the provider's clock, which never goes back. A page of changes that tells a version
+    /// from before the stored one does not replace that one: the host reads the source by itself. Not of mail.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Instant>,
 }
 
 /// A source by its name and version, without what it holds.

@@ -5,7 +5,7 @@
 //! the order in which they came. One whose bucket is used up lets those of other buckets pass. Nothing here is held over I/O: a lock is held
 //! for a few steps in memory.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -325,6 +325,18 @@ impl Paces {
             now: pacing.now.clone(),
         };
         Some((pass, told))
+    }
+
+    /// Units that requests of an account have used and that are not back at `now` (ms since 1970), by bucket.
+    pub(super) fn used_units(&self, account: &str, now: i64) -> BTreeMap<String, u64> {
+        let mut accounts = self.lock();
+        let Some(account) = accounts.by_id.get_mut(account) else { return BTreeMap::new() };
+        let limits = account.limits.clone();
+        let used = account.windows.iter_mut().filter_map(|(name, window)| {
+            window.renew(now, rate_of(&limits, Some(name))?);
+            Some((name.clone(), window.total))
+        });
+        used.collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, Accounts> {

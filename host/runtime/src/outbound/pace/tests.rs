@@ -406,3 +406,17 @@ fn idle_accounts_are_forgotten_when_their_units_are_back() {
         assert!(enter(&paces, &of, 1, 10).now_or_never().unwrap().is_ok());
     });
 }
+
+#[test]
+fn used_units_are_told_until_they_are_back() {
+    let (paces, time) = (Arc::<Paces>::default(), FakeTime::new());
+    let of = pacing(&limits(None, vec![rate("mail", 10, 60, 0)]), false, &time.clock());
+    time.run(&paces, async {
+        assert!(paces.used_units(ACCOUNT, time.now()).is_empty());
+        drop(enter(&paces, &of, 3, 10).await.unwrap());
+        drop(enter(&paces, &of, 4, 10).await.unwrap());
+        assert_eq!(paces.used_units(ACCOUNT, time.now()), BTreeMap::from([("mail".to_owned(), 7)]));
+        assert!(paces.used_units("conn_other", time.now()).is_empty());
+        assert_eq!(paces.used_units(ACCOUNT, time.now() + 62_000), BTreeMap::from([("mail".to_owned(), 0)]));
+    });
+}

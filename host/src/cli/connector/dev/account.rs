@@ -17,9 +17,11 @@ use storage::api_keys;
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::cli::connector::dev::operator_settings::OperatorSettings;
 use crate::cli::connector::test::settings;
-use crate::cli::keys::unsaved;
 use crate::connections::GRANTABLE;
+use crate::manage::keys::unsaved;
+use crate::manage::providers::inputs::Setting;
 
 /// The account at Paper.
 const PAPER_TOKEN: &str = "paper-alice";
@@ -42,21 +44,26 @@ pub struct DevAccount {
     provider: String,
     surfaces: Vec<String>,
     settings: Map<String, Value>,
+    operator: OperatorSettings,
     token: String,
-    /// Names of the settings that the manifest has.
+    /// Names of the settings that users give.
     setting_names: Vec<String>,
     /// The manifest names hosts, which the provider plays.
     has_hosts: bool,
 }
 
 impl DevAccount {
-    pub fn of(project: &Project) -> Result<DevAccount> {
+    /// `given`: values of the operator's settings, from the command line.
+    pub fn of(project: &Project, given: &[Setting]) -> Result<DevAccount> {
         let path = project.folder.join("connector.toml");
         let text =
             std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         let manifest = Manifest::parse(&text)?;
         let surfaces = manifest.surfaces.iter().map(|version| version.surface.to_string()).collect();
-        let setting_names = manifest.settings.iter().map(|setting| setting.name.clone()).collect();
+        let of_users = manifest.settings.iter().filter(|setting| !setting.operator);
+        let setting_names = of_users.map(|setting| setting.name.clone()).collect();
+        let mut settings = settings(project)?;
+        let operator = OperatorSettings::take(&manifest, &mut settings, given)?;
         let token = match &project.provider {
             authoring::Provider::BuiltIn(_) => PAPER_TOKEN.to_owned(),
             authoring::Provider::Local(local) => local.token.clone(),
@@ -64,7 +71,8 @@ impl DevAccount {
         Ok(DevAccount {
             provider: project.name.clone(),
             surfaces,
-            settings: settings(project)?,
+            settings,
+            operator,
             token,
             setting_names,
             has_hosts: !manifest.hosts.is_empty(),
@@ -76,6 +84,12 @@ impl DevAccount {
         if self.setting_names.iter().any(|name| name == SERVER) {
             self.settings.entry(SERVER).or_insert_with(|| json!(url));
         }
+        self.operator.set_default(SERVER, url);
+    }
+
+    /// Registers the values of the operator's settings for the application of this key.
+    pub async fn register(&self, app: &App, key: &str) -> Result<()> {
+        self.operator.register(app, key, &self.provider).await
     }
 
     /// Sends requests to the hosts that the manifest names to the provider at this address; none where the manifest names no hosts.

@@ -1,6 +1,7 @@
 //! `switchboard connector dev`: a host with the project's connector, built again and swapped whenever a file changes.
 
 mod account;
+mod operator_settings;
 mod rebuild;
 mod shown;
 
@@ -24,7 +25,8 @@ use crate::cli::connector::project::{InProject, step};
 use crate::cli::connector::provider::{RunningProvider, paper};
 use crate::cli::output::answer;
 use crate::cli::serve::{BoundService, Signals, serve};
-use crate::cli::settings::ServeSettings;
+use crate::cli::serve_settings::ServeSettings;
+use crate::manage::providers::inputs::{self, Setting};
 
 /// What the host logs by itself. Calls that fail and connectors that do not load are shown already.
 const LOG: &str = "error,runtime=off";
@@ -47,6 +49,9 @@ pub struct Dev {
     /// Where Paper is served, for a project whose provider it is
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8081")]
     provider_listen: SocketAddr,
+    /// A value that the connector leaves to the operator, as `apps provider set` takes it (repeatable); kept in .switchboard/, without a value it is removed
+    #[arg(long = "setting", value_name = "NAME=VALUE", value_parser = inputs::setting)]
+    settings: Vec<Setting>,
     /// What the host logs, as `serve --log-level`
     #[arg(long, value_name = "LEVEL", default_value = LOG)]
     pub log_level: String,
@@ -56,7 +61,7 @@ impl Dev {
     pub async fn run(self) -> Result<()> {
         let project = self.project.open()?;
         let mut signals = Signals::new()?;
-        let account = DevAccount::of(&project)?;
+        let account = DevAccount::of(&project, &self.settings)?;
         let (account, url, _provider) = self.provider(&project, account).await?;
         let redirect = account.redirect_to(&url)?;
         let mut rebuild = Rebuild::new(project.clone());
@@ -73,6 +78,7 @@ impl Dev {
             };
             rebuild.put_into_service(&app.runtime, &folder).await;
             let key = account::key(&app, &project).await?;
+            account.register(&app, &key).await?;
             step(&format!("host on http://{} (data in .switchboard/)", app.config.listen));
             tell_connection(&account, &service, &key, app.config.listen).await?;
             rebuild.follow(&app.runtime).await
@@ -122,6 +128,7 @@ impl Dev {
             connectors_dir: None,
             egress_allow: networks.to_vec(),
             webhook_allow: networks.to_vec(),
+            admin: false,
             freshness_ms: 0,
             compile_program: std::env::current_exe().ok(),
             connector_lines: true,
