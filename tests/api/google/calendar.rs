@@ -66,9 +66,10 @@ async fn empty_page_goes_on() {
     world.assert_allowed();
 }
 
-/// When Google has forgotten the sync token, everything is read again and compared: each difference is told once, and nothing else.
+/// A calendar's 410 is no empty page, and nothing is deleted at its beginning: when Google has forgotten the sync token, everything is read again
+/// and compared. Each difference is told once, and nothing else.
 #[tokio::test]
-async fn expired_token_is_absorbed() {
+async fn calendar_410_is_no_empty_page() {
     let Some(world) = World::start().await else { return };
     world.google.with(|state| {
         for (id, title) in [("stays", "Stays"), ("leaves", "Leaves")] {
@@ -106,8 +107,8 @@ async fn expired_token_is_absorbed() {
     world.assert_allowed();
 }
 
-/// Google writes all times with the offset of the calendar's zone. The zone of an event is another thing, and its series follows the clock
-/// changes there.
+/// The offset of today is not the one of all dates: Google writes times with the offset of the calendar's zone. The zone of an event is another
+/// thing, and its series follows the clock changes there.
 #[tokio::test]
 async fn offset_is_not_the_zone() {
     let Some(world) = World::start().await else { return };

@@ -212,6 +212,48 @@ async fn weekly_token_loss_is_absorbed() {
     world.assert_allowed();
 }
 
+/// Google's feed of changes is minutes behind what Google answers elsewhere. The older version that it tells of a contact does not undo what
+/// was written since, and a contact that was deleted does not come back.
+#[tokio::test]
+async fn late_feed_does_not_win() {
+    const MINUTE_MS: i64 = 60_000;
+    let Some(world) = World::start().await else { return };
+    let [ada, bea] =
+        world.google.with(|state| ["Ada", "Bea"].map(|name| state.put_contact(ALICE, person(name))));
+    let mut contacts = AddressBook::connect(&world).await;
+    assert_eq!(contacts.follow(&world).await, ["created Ada", "created Bea"]);
+    let [ours, theirs] = [contacts.named(&world, "Ada").await, contacts.named(&world, "Bea").await];
+
+    world.google.trap("late_feed", 1);
+    world.advance(MINUTE_MS);
+    world.google.with(|state| {
+        state.change_contact(ALICE, &ada, person("Augusta"));
+        state.change_contact(ALICE, &bea, person("Beatrice"));
+    });
+    world.advance(MINUTE_MS);
+    let changed = world.api.patch(path(&ours), json!({ "nickname": "Countess" })).send().await.expect(200);
+    assert_eq!(changed["displayName"], "Augusta", "the write has read the contact");
+    world.api.delete(path(&theirs)).send().await.expect(204);
+    assert_eq!(contacts.changes(&world).await, ["deleted", "updated Augusta"]);
+
+    // The feed has come to what others have written before.
+    world.google.clear_requests();
+    world.advance(4 * MINUTE_MS + MINUTE_MS / 2);
+    assert_eq!(contacts.changes(&world).await, Vec::<String>::new());
+    let read: BTreeSet<String> = world.google.requests().into_iter().map(|request| request.path).collect();
+    for name in [&ada, &bea] {
+        assert!(read.contains(&format!("/v1/{name}")), "what is older is read by itself: {read:?}");
+    }
+    assert_eq!(contacts.names(&world).await, ["Augusta"]);
+    assert_eq!(world.get(&path(&ours)).await["nickname"], "Countess");
+
+    // It comes to the writes themselves.
+    world.advance(5 * MINUTE_MS);
+    assert_eq!(contacts.changes(&world).await, Vec::<String>::new());
+    assert_eq!(world.get(&path(&ours)).await["nickname"], "Countess");
+    world.assert_allowed();
+}
+
 /// A contact is written with the fields that the caller changed, one request after the other. What the model does not have, and what others
 /// have written, stays at Google.
 #[tokio::test]
@@ -345,6 +387,46 @@ async fn a_stale_etag_is_a_conflict() {
     let current = world.api.patch(path(&bea), ours()).send().await.expect(200);
     world.api.delete(path(&bea)).if_match(&text(&current["etag"])).send().await.expect(204);
     assert_eq!(world.google.with(|state| state.contact_names(ALICE)), [id]);
+    world.assert_allowed();
+}
+
+/// A contact that another program changes between the read and the write is read again, whichever of its two statuses Google answers with.
+#[tokio::test]
+async fn a_contact_that_moves_before_its_write_is_read_again() {
+    let Some(world) = World::start().await else { return };
+    let contacts = AddressBook::connect(&world).await;
+    let ada = contacts.create(&world, json!({ "givenName": "Ada" })).await;
+    for (nickname, is_403) in [("First", false), ("Second", true)] {
+        world.google.trap("person_moves", 1);
+        world.google.trap("person_etag_403", u32::from(is_403));
+        world.google.clear_requests();
+        let changed = world.api.patch(path(&ada), json!({ "nickname": nickname })).send().await.expect(200);
+        assert_eq!(changed["nickname"], nickname);
+        assert_eq!(calls(&writes(&world)), ["PATCH updateContact", "PATCH updateContact"], "{nickname}");
+    }
+    world.assert_allowed();
+}
+
+/// The first page of a full read has a quota of its own: the read goes on after the wait, and no contact is deleted.
+#[tokio::test]
+async fn the_quota_of_full_reads_is_waited_for() {
+    let Some(world) = World::start().await else { return };
+    world.google.with(|state| state.put_contact(ALICE, person("Ada")));
+    let mut contacts = AddressBook::connect(&world).await;
+    assert_eq!(contacts.follow(&world).await, ["created Ada"]);
+    world.google.with(|state| {
+        state.expire_contact_tokens(ALICE);
+        state.put_contact(ALICE, person("Bea"));
+    });
+    world.google.trap("first_page_quota", 1);
+    world.server.clock.advance_ms(1);
+    let path = format!("/v1/contacts?connection_id={}&limit=200", contacts.connection);
+    let read = world.api.get(path).header("cache-control", "no-cache").send().await;
+    assert!([200, 429].contains(&read.status), "{read}");
+    assert!(!world.google.with(|state| state.traps.is_on("first_page_quota")), "Google was asked");
+    world.advance(60_000);
+    assert_eq!(contacts.changes(&world).await, ["created Bea"]);
+    assert_eq!(contacts.names(&world).await, ["Ada", "Bea"]);
     world.assert_allowed();
 }
 

@@ -122,8 +122,8 @@ async fn only_guests_answer() {
     world.assert_allowed();
 }
 
-/// A list of guests replaces Google's as a whole. Answers, and those whom guests bring along, are kept, and a list that is older than
-/// Google's is not written.
+/// A stale list wipes no guests, though a list of guests replaces Google's as a whole. Answers, and those whom guests bring along, are kept,
+/// and a list that is older than Google's is not written.
 #[tokio::test]
 async fn guests_are_not_wiped() {
     let Some(world) = World::start().await else { return };

@@ -3,13 +3,17 @@
 
 mod booking;
 mod calendar;
+mod consent;
 mod contacts;
 mod convergence;
+mod errors;
 mod guests;
 mod mail;
 mod push;
+mod quarantine;
 mod series;
 mod tasks;
+mod traps;
 mod writing;
 
 use std::time::Duration;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fakes::google::Channel;
+use fakes::{Fault, What};
 use harness::Exchange;
 use serde_json::{Value, json};
 use storage::jobs::{self, Job};
@@ -149,7 +150,7 @@ async fn channels_are_renewed_with_overlap() {
     world.assert_allowed();
 }
 
-/// Google does not watch public holidays. That is no fault of the account, and the calendar is polled.
+/// A holiday calendar cannot be watched: Google refuses public holidays. That is no fault of the account, and the calendar is polled.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_holiday_calendar_is_polled() {
     const HOLIDAYS: &str = "en.german#holiday@group.v.calendar.google.com";
@@ -177,7 +178,8 @@ async fn a_holiday_calendar_is_polled() {
     world.assert_allowed();
 }
 
-/// A change at Google is in the feed as soon as Google has told of it: the service's clock stands still meanwhile.
+/// Calendar push read as Drive's would wait for the state `add` and a body: Google posts `exists` and no body. A change is in the feed as soon
+/// as it has posted: the service's clock stands still meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn notification_pulls_within_a_second() {
     let Some(world) = World::on(notified()).await else { return };
@@ -212,6 +214,68 @@ async fn stopped_channel_posts_and_nothing_happens() {
     assert_eq!((followed.counted("unknown_watch"), followed.counted("authentic")), (1, 0));
     assert_eq!(followed.job("pull").await, before);
     assert_eq!((world.server.pull().await, world.google.requests().len()), (0, 0), "Google is not asked");
+    world.assert_allowed();
+}
+
+/// A renewal that is stored before Google has the new channel orphans the old one. It goes on here until the new one stands: also where Google
+/// refuses, and where it opens a channel and its answer is lost.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_renewal_that_fails_orphans_no_channel() {
+    let Some(followed) = Followed::start().await else { return };
+    let world = &followed.world;
+    let [first]: [Channel; 1] = followed.channels().try_into().expect("one channel");
+    followed.advance(LIFE_MS * 6 / 10);
+    world.google.fault(Fault::status("/watch", 503, json!("Service Unavailable")).method("POST"));
+    assert_eq!(world.server.renew().await, 1);
+    let [kept]: [Channel; 1] = followed.channels().try_into().expect("one channel");
+    assert_eq!((kept.id, followed.shown().await["status"].clone()), (first.id.clone(), json!("active")));
+    followed.make("lunch", "Lunch");
+    assert_eq!(world.google.notify().await, [202], "the old one posts");
+    assert_eq!(followed.counted("authentic"), 1);
+    world.server.pull().await;
+    assert_eq!(followed.feed().await, ["created \"Lunch\""]);
+
+    followed.advance(10 * MINUTE_MS);
+    world.google.fault(Fault::new("/watch", What::Kill).method("POST").after());
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!(followed.channels().len(), 2, "the second one is unknown here");
+    followed.make("tea", "Tea");
+    let statuses = world.google.notify().await;
+    assert!(statuses.iter().all(|status| (200..300).contains(status)), "{statuses:?}");
+    assert_eq!(followed.counted("authentic"), 2, "the old one is known still");
+    world.server.pull().await;
+    let feed = followed.feed().await;
+    assert_eq!(feed.iter().filter(|change| change.ends_with("\"Tea\"")).count(), 1, "{feed:?}");
+
+    followed.advance(10 * MINUTE_MS);
+    assert_eq!(world.server.renew().await, 1, "another one is opened");
+    world.google.notify().await;
+    followed.advance(2 * MINUTE_MS);
+    assert_eq!(world.server.renew().await, 1, "the old one is stopped");
+    assert!(!followed.channels().iter().any(|channel| channel.id == first.id));
+    assert_eq!(followed.shown().await["status"], "active");
+    world.assert_allowed();
+}
+
+/// A calendar that Google does not watch for now is polled, which is no fault of the account either, and is asked about again a day later.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_calendar_that_cannot_be_watched_is_asked_about_again() {
+    let Some(world) = World::on(notified().without_pulls()).await else { return };
+    world.google.trap("push_not_supported", 1);
+    let followed = Followed::of(world, ALICE).await;
+    let world = &followed.world;
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!((followed.channels().len(), followed.job("renew").await.last_error), (0, None));
+    assert_eq!(followed.shown().await["status"], "unsupported");
+    followed.make("lunch", "Lunch");
+    followed.advance(15 * MINUTE_MS);
+    world.server.pull().await;
+    assert_eq!(followed.feed().await, ["created \"Lunch\""]);
+    followed.advance(DAY_MS);
+    assert_eq!(world.server.renew().await, 1);
+    assert_eq!(followed.channels().len(), 1);
+    assert_eq!(world.google.notify().await, [200], "it greets");
+    assert_eq!(followed.shown().await["status"], "active");
     world.assert_allowed();
 }
 

@@ -71,9 +71,10 @@ async fn one_occurrence_is_changed_and_deleted() {
     world.assert_allowed();
 }
 
-/// A series becomes two: the first ends before the instance, the second has what is left of the rule. All instances take place as before.
+/// A split doubles no first instance and adds no second COUNT: the first series ends before the instance, the second has what is left of the rule.
+/// Asserts that each instance takes place as before.
 #[tokio::test]
-async fn this_and_following_splits_the_series() {
+async fn a_split_doubles_no_instance_and_no_count() {
     let Some(world) = World::start().await else { return };
     let connection = world.connect().await;
     let berlin = |text: &str| json!({ "dateTime": text, "timeZone": ZONE });

@@ -281,6 +281,23 @@ async fn a_lost_insert_is_not_doubled() {
     world.assert_allowed();
 }
 
+/// The request has not reached Google: its repetition makes the task, and does not take one for it that was there before.
+#[tokio::test]
+async fn an_equal_task_from_before_the_first_attempt_is_another_one() {
+    let Some(world) = World::start().await else { return };
+    let list = DefaultList::connect(&world).await;
+    let theirs = world.google.with(|state| state.put_task(ALICE, json!({ "title": "Tea" })));
+    world.advance(60_000);
+    let tea = json!({ "title": "Tea" });
+    world.google.fault(Fault::status("/tasks", 503, json!({ "error": { "code": 503 } })).method("POST"));
+    world.api.post(&list.tasks, tea.clone()).keyed("tea").send().await.refused(503, "provider_unavailable");
+    world.advance(60_000);
+    let made = world.api.post(&list.tasks, tea).keyed("tea").send().await.expect(201);
+    assert_ne!(made["externalId"], json!(theirs));
+    assert_eq!(world.google.with(|state| state.task_outline(ALICE)), ["Tea", "Tea"]);
+    world.assert_allowed();
+}
+
 /// To delete an assigned task would delete the original in its document too: that is refused, and so is what else Google does not take.
 #[tokio::test]
 async fn assigned_task_is_not_deleted() {

@@ -250,10 +250,10 @@ async fn a_412_after_insert_is_no_conflict_for_callers_without_if_match() {
     world.assert_allowed();
 }
 
-/// Google protects guests from spam: it shuts an account's writes for hours, and nobody knows for how many. Reads go on, and so do writes as
-/// soon as Google takes them.
+/// "Calendar usage limits exceeded" protects guests from spam: Google shuts an account's writes for hours, and nobody knows for how many. Reads
+/// go on, and so do writes as soon as Google takes them.
 #[tokio::test]
-async fn writes_shut_for_hours_leave_reads_alone() {
+async fn calendar_usage_limits_leave_reads_alone() {
     let Some(world) = World::start().await else { return };
     let calendar = world.primary().await;
     let shut = "Calendar usage limits exceeded.";

@@ -120,6 +120,8 @@ pub fn serve<P: Provider>(listener: TcpListener, provider: Arc<P>) -> JoinHandle
                 accepted = listener.accept() => {
                     let Ok((stream, _)) = accepted else { continue };
                     let provider = Arc::clone(&provider);
+                    // Without it an answer of several segments can wait for an acknowledgement.
+                    let _ = stream.set_nodelay(true);
                     connections.spawn(async move {
                         let service = service_fn(move |request| answer(Arc::clone(&provider), request));
                         // A client that goes away, and a fault that closes the connection, end it alike.

@@ -39,8 +39,8 @@ async fn the_history_is_followed() {
     account.assert_sound().await;
 }
 
-/// Gmail answers parts of a batch with 429, also those that are asked for once more. They are read after a while, and nothing counts as
-/// deleted meanwhile.
+/// Parts that failed with 429 are not dropped: Gmail refuses parts of a batch, also those that are asked for once more. They are read after a
+/// while, and nothing counts as deleted meanwhile.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn second_batch_429_is_not_a_deletion() {
     let account = MailAccount::followed(|state| {
@@ -65,7 +65,8 @@ async fn second_batch_429_is_not_a_deletion() {
     account.assert_sound().await;
 }
 
-/// A token that has expired shows as 401 in each part of a batch that is 200 itself. It is renewed, and nobody has to connect anew.
+/// A 401 in the parts of a batch does not lose the account: a token that has expired shows so, though the batch itself is 200. It is renewed,
+/// and the connection stays active.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_401_renews_and_nobody_reconnects() {
     let Some(mut account) = MailAccount::followed(|_| {}).await else { return };
@@ -89,10 +90,13 @@ async fn late_message_is_told() {
     let before = account.deliver("Before");
     assert_eq!(account.pull().await, ["created Before"]);
     // It cannot be read until after the next pull.
+    account.world.google.trap("late_message", 1);
     let late = account.deliver("Late");
-    let readable_ms = account.world.google.with(|state| state.clock.now_ms()) + 16 * MINUTE_MS;
+    let now = account.world.google.with(|state| state.clock.now_ms());
+    let readable_ms = now + 16 * MINUTE_MS;
     account.mailbox(|mailbox| {
         let message = mailbox.messages.get_mut(&late).expect("the message");
+        assert!(message.readable_ms > now, "it comes late");
         message.readable_ms = readable_ms;
         mailbox.remove(&before)
     });

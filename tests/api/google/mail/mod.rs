@@ -3,6 +3,7 @@
 mod history;
 mod push;
 mod reading;
+mod traps;
 mod writing;
 
 use fakes::google::{Mailbox, State};

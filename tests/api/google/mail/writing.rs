@@ -54,8 +54,8 @@ async fn replaced_message_id_is_found() {
     account.assert_sound().await;
 }
 
-/// The answer of Gmail is lost, also where Gmail keeps no trace of our Message-ID but in a field of our own: the message is found, and
-/// goes out once.
+/// A message is not sent twice after a lost 200: the answer of Gmail is lost, also where Gmail keeps no trace of our Message-ID but in a field of our
+/// own, and the message is found and goes out once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn send_is_never_repeated() {
     let Some(account) = MailAccount::followed(|_| {}).await else { return };
@@ -110,9 +110,9 @@ async fn bcc_is_sent_and_not_shown() {
     account.assert_sound().await;
 }
 
-/// An answer is in the conversation that it answers, at Gmail too.
+/// A reply is in no new thread: it is in the conversation that it answers, at Gmail too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_is_in_its_conversation() {
+async fn a_reply_is_in_no_new_thread() {
     let account = MailAccount::followed(|state| {
         state.deliver(ALICE, letter("Question", "").as_bytes());
     });

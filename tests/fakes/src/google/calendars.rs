@@ -77,7 +77,7 @@ fn entry_value(calendar: &Calendar, id: &str, entry: &ListEntry) -> Value {
 
 fn conference_types(calendar: &Calendar) -> &'static [&'static str] {
     match calendar.kind {
-        CalendarKind::Holidays => &[],
+        CalendarKind::Holidays | CalendarKind::Birthdays => &[],
         CalendarKind::Primary | CalendarKind::Secondary => &["hangoutsMeet"],
     }
 }

@@ -30,7 +30,8 @@ pub fn request(state: &State, call: &Call, calendar: &str, record: &mut EventRec
     };
     let home = stored(state, calendar)?;
     let kind = request["conferenceSolutionKey"]["type"].as_str().unwrap_or("hangoutsMeet");
-    if kind != "hangoutsMeet" || home.kind == CalendarKind::Holidays {
+    let has_none = matches!(home.kind, CalendarKind::Holidays | CalendarKind::Birthdays);
+    if kind != "hangoutsMeet" || has_none {
         return Err(ApiError::invalid("Invalid conference type value."));
     }
     let before = record.text("id").and_then(|id| home.events.get(id));

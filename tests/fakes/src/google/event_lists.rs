@@ -10,7 +10,7 @@ use crate::google::errors::ApiError;
 use crate::google::facts;
 use crate::google::instances;
 use crate::google::render::EventView;
-use crate::google::state::{Calendar, EventRecord, State};
+use crate::google::state::{Calendar, CalendarKind, EventRecord, State};
 use crate::google::times::{self, EventTime};
 use crate::google::tokens::{self, PageToken, SyncToken};
 
@@ -136,7 +136,8 @@ fn head(state: &State, home: &Calendar, walk: &EventWalk) -> Value {
 
 /// The records of a walk that changed behind `after`, in no order that matters unless the request names one.
 fn chosen(state: &State, home: &Calendar, call: &Call, walk: &EventWalk, after: u64) -> Vec<EventRecord> {
-    let shows_deleted = call.is_set("showDeleted") || walk.sync.is_some();
+    let has_tombstones = home.kind != CalendarKind::Birthdays;
+    let shows_deleted = has_tombstones && (call.is_set("showDeleted") || walk.sync.is_some());
     let is_single = call.is_set("singleEvents");
     let zone = home.zone();
     let until = call.instant("timeMax").unwrap_or_else(|| instances::horizon(state.clock.now_ms()));

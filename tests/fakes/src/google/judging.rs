@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::door::{Ask, Reply};
+use crate::faults;
 use crate::google::call::{Call, MethodResult};
 use crate::google::errors::ApiError;
 use crate::google::mail::{batch, upload};
@@ -164,6 +165,11 @@ impl GoogleService {
                 },
             };
             answers.push((part.id.clone(), answer.unwrap_or_else(|error| error.reply())));
+        }
+        if state.traps.fires("batch_part_html")
+            && let Some((_, last)) = answers.last_mut()
+        {
+            *last = faults::html();
         }
         if state.traps.fires("batch_part_missing") {
             answers.pop();

@@ -11,6 +11,7 @@ mod event_lists;
 mod events;
 mod facts;
 mod fields;
+mod flights;
 mod instances;
 mod judging;
 mod mail;
@@ -21,6 +22,7 @@ mod state;
 mod task_lists;
 mod times;
 mod tokens;
+mod traffic;
 mod traps;
 
 use std::net::SocketAddr;
@@ -30,8 +32,10 @@ use std::time::Duration;
 use std::{env, mem};
 
 use anyhow::{Context, Result};
+use bytes::Bytes;
 use serde_json::Value;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::clock::Clock;
@@ -40,11 +44,14 @@ use crate::door::{self, Ask, Delivery, Provider, Reply};
 use crate::faults::{self, Fault, What};
 use crate::google::channels::Notice;
 use crate::google::errors::ApiError;
+use crate::google::flights::Flight;
 use crate::google::judging::{Api, Documents};
 use crate::google::mail::batch;
+use crate::google::traffic::{Arrival, Traffic};
 use crate::oracle::{self, Violation};
 
 pub use channels::Channel;
+pub use flights::Flights;
 pub(crate) use mail::control as control_mail;
 pub use mail::{MailRecord, Mailbox, NewMail, SendAsAddress, SentMail, Topic};
 pub use oauth::Authority;
@@ -67,6 +74,10 @@ pub struct RequestRecord {
     pub body: Option<Value>,
     /// The first lines of the requests that a batch has in it, as in `GET /gmail/v1/users/me/profile`.
     pub parts: Vec<String>,
+    /// The body of a call of an API or of a batch as it came.
+    pub content: Bytes,
+    /// The number of the request's round trip among those of its account, see `traffic`; 0 without an account.
+    pub round_trip: u64,
 }
 
 impl RequestRecord {
@@ -89,6 +100,8 @@ pub(crate) struct GoogleService {
     pub(crate) journal: Mutex<Journal>,
     documents: Documents,
     client: reqwest::Client,
+    /// Calls wait while this is true.
+    is_held: watch::Sender<bool>,
 }
 
 /// Faults that wait for their requests, and what happened so far.
@@ -97,6 +110,7 @@ pub(crate) struct Journal {
     pub(crate) faults: Vec<Fault>,
     pub(crate) requests: Vec<RequestRecord>,
     pub(crate) violations: Vec<Violation>,
+    pub(crate) traffic: Traffic,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -142,7 +156,8 @@ impl Google {
         let client = reqwest::Client::builder().no_proxy().tls_certs_only([]).build()?;
         let state = Mutex::new(State::new(Clock::default()));
         let journal = Mutex::new(Journal::default());
-        let service = Arc::new(GoogleService { state, journal, documents, client });
+        let is_held = watch::Sender::new(false);
+        let service = Arc::new(GoogleService { state, journal, documents, client, is_held });
         let serving = door::serve(listener, Arc::clone(&service));
         Ok(Google { service, url, serving })
     }
@@ -199,6 +214,11 @@ impl Google {
         set.unwrap_or_else(|error| panic!("{error}"));
     }
 
+    /// Lets calls wait from now on, or answers those that wait and all others.
+    pub fn hold(&self, is_held: bool) {
+        self.service.is_held.send_replace(is_held);
+    }
+
     /// The requests and answers that Google's documents forbid.
     pub fn violations(&self) -> Vec<Violation> {
         lock(&self.service.journal).violations.clone()
@@ -239,23 +259,35 @@ impl Provider for GoogleService {
         if ask.path.starts_with("/__control/") {
             return control::answer(&self, &ask).await;
         }
-        let fault = self.record(&ask);
+        let arrival = Arrival::count(&self, &ask);
+        let fault = self.record(&ask, arrival.round_trip);
+        let flight = Flight::begin(&self, &ask);
+        if flight.as_ref().is_some_and(|flight| !flight.is_allowed) {
+            return batch::concurrent_requests().reply();
+        }
+        if flight.is_some() {
+            // The sender lives as long as the service: there is no error.
+            let _ = self.is_held.subscribe().wait_for(|is_held| !*is_held).await;
+        }
         if let Some(Fault { what: What::Slow(ms), .. }) = &fault {
             tokio::time::sleep(Duration::from_millis(*ms)).await;
         }
-        match fault {
+        arrival.travel().await;
+        let reply = match fault {
             Some(fault) if !fault.after && !matches!(fault.what, What::Slow(_)) => fault
                 .what
                 .apply(Reply::new(200).header("content-type", "application/json").body("{\"kind\": ")),
             Some(fault) => fault.what.apply(self.route(&ask)),
             None => self.route(&ask),
-        }
+        };
+        arrival.travel().await;
+        reply
     }
 }
 
 impl GoogleService {
     /// Records a request, and takes the fault that fits it.
-    fn record(&self, ask: &Ask) -> Option<Fault> {
+    fn record(&self, ask: &Ask, round_trip: u64) -> Option<Fault> {
         let headers = ask.headers.iter().filter(|(name, _)| *name != http::header::AUTHORIZATION);
         let headers = headers.map(|(name, value)| {
             (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
@@ -263,6 +295,7 @@ impl GoogleService {
         // Forms have secrets in them.
         let is_call = Api::from_path(&ask.path).is_some();
         let body = is_call.then(|| serde_json::from_slice(&ask.body).ok()).flatten();
+        let is_shown = is_call || batch::is_batch(&ask.path);
         let record = RequestRecord {
             method: ask.method.clone(),
             path: ask.path.clone(),
@@ -270,6 +303,8 @@ impl GoogleService {
             headers: headers.collect(),
             body,
             parts: batch::first_lines(ask),
+            content: if is_shown { ask.body.clone() } else { Bytes::new() },
+            round_trip,
         };
         let mut journal = lock(&self.journal);
         journal.requests.push(record);

@@ -33,6 +33,8 @@ pub struct Authority {
     pub ticked: Option<Vec<String>>,
     /// The user denies the request.
     pub denies: bool,
+    /// The error that the browser comes back with in the place of a code, as in `admin_policy_enforced`.
+    pub refusal: Option<String>,
     codes: BTreeMap<String, CodeGrant>,
     refresh_tokens: BTreeMap<String, Grant>,
     access_tokens: BTreeMap<String, AccessToken>,
@@ -105,6 +107,14 @@ impl Authority {
         all.for_each(|scopes| scopes.retain(|one| one != scope));
     }
 
+    /// The scopes that a user has granted a client, without these.
+    fn granted_before(&self, client: &str, user: &str, without: &[String]) -> BTreeSet<String> {
+        let grants =
+            self.refresh_tokens.values().filter(|grant| grant.client == client && grant.user == user);
+        let scopes = grants.flat_map(|grant| &grant.scopes);
+        scopes.filter(|scope| !without.contains(scope)).cloned().collect()
+    }
+
     /// Issues an access token without a consent page.
     pub fn issue(&mut self, user: &str, scopes: &[&str], now_ms: i64) -> String {
         let scopes = scopes.iter().map(|scope| (*scope).to_owned()).collect();
@@ -158,12 +168,15 @@ pub fn authorize(state: &mut State, ask: &Ask) -> Reply {
         back.query_pairs_mut().append_pair("state", given);
     }
     let user = user_of(state, value("login_hint"));
-    let Some(user) = user.filter(|_| !state.authority.denies) else {
-        back.query_pairs_mut().append_pair("error", "access_denied");
+    let denial = state.authority.denies.then(|| "access_denied".to_owned());
+    let refusal = state.authority.refusal.clone().or(denial);
+    let Some(user) = user.filter(|_| refusal.is_none()) else {
+        let error = refusal.unwrap_or_else(|| "access_denied".to_owned());
+        back.query_pairs_mut().append_pair("error", &error);
         return Reply::new(302).header("location", back.as_str());
     };
     let asked: Vec<String> = value("scope").unwrap_or_default().split_whitespace().map(long_name).collect();
-    let scopes: Vec<String> = match &state.authority.ticked {
+    let mut scopes: Vec<String> = match &state.authority.ticked {
         Some(ticked) => {
             let has_box = |scope: &String| TICKED_SCOPES.iter().any(|part| scope.contains(part));
             let is_ticked = |scope: &String| !has_box(scope) || ticked.contains(scope);
@@ -171,6 +184,9 @@ pub fn authorize(state: &mut State, ask: &Ask) -> Reply {
         }
         None => asked,
     };
+    if value("include_granted_scopes") == Some("true") {
+        scopes.extend(state.authority.granted_before(client, &user, &scopes));
+    }
     let now = state.clock.now_ms();
     let is_offline = value("access_type") == Some("offline");
     let is_first = !state.authority.known.contains(&(client.to_owned(), user.clone()));

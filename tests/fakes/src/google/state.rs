@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::clock::Clock;
 use crate::google::channels::Channels;
+use crate::google::flights::Flights;
 use crate::google::mail::{Mailbox, PubSub, SentMail};
 use crate::google::oauth::Authority;
 use crate::google::people::AddressBook;
@@ -22,6 +23,7 @@ pub struct State {
     pub authority: Authority,
     pub channels: Channels,
     pub traps: Traps,
+    pub flights: Flights,
     /// By the user's address.
     pub mail: BTreeMap<String, Mailbox>,
     /// Messages that users sent, the oldest first.
@@ -65,6 +67,8 @@ pub enum CalendarKind {
     Secondary,
     /// Public holidays: can be read and not be watched.
     Holidays,
+    /// Birthdays of contacts: can be read, and their deltas have no deletions.
+    Birthdays,
 }
 
 /// A calendar with its events.
@@ -102,6 +106,7 @@ impl State {
             authority: Authority::default(),
             channels: Channels::default(),
             traps: Traps::default(),
+            flights: Flights::default(),
             mail: BTreeMap::new(),
             sent: Vec::new(),
             pubsub: PubSub::default(),
@@ -150,6 +155,12 @@ impl State {
     /// Adds a calendar of public holidays to a user's list.
     pub fn add_holidays(&mut self, user: &str, id: &str, summary: &str, time_zone: &str) {
         self.insert_calendar("holidays@google.test", id, summary, time_zone, CalendarKind::Holidays);
+        self.subscribe(user, id, "reader");
+    }
+
+    /// Adds the calendar of birthdays to a user's list.
+    pub fn add_birthdays(&mut self, user: &str, id: &str, summary: &str, time_zone: &str) {
+        self.insert_calendar("birthdays@google.test", id, summary, time_zone, CalendarKind::Birthdays);
         self.subscribe(user, id, "reader");
     }
 

@@ -29,6 +29,8 @@ pub const TRAPS: &[&str] = &[
     "batch_401",
     // The last part of the next batch has no answer.
     "batch_part_missing",
+    // A page of HTML stands in the place of the last part's answer, with status 200.
+    "batch_part_html",
     // The parts are answered in the opposite order.
     "batch_reversed",
     // Units of the minute that are spent: 403 in place of 429.
@@ -41,7 +43,7 @@ pub const TRAPS: &[&str] = &[
     "history_empty_page",
     // The next message that comes in is in the history three seconds before it can be read.
     "late_message",
-    // The next message that comes in is found by its Message-ID some seconds later.
+    // The next message that comes in, or that a client stores, is found by its Message-ID some seconds later.
     "late_index",
     // The next message that is read has no payload.
     "missing_payload",
@@ -62,6 +64,8 @@ pub const TRAPS: &[&str] = &[
     "first_page_quota",
     "critical_reads",
     "person_etag_403",
+    // The next contact that is changed was changed by another program just before.
+    "person_moves",
     // Another write of the user is under way.
     "people_busy",
     // Tasks.

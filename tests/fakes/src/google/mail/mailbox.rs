@@ -179,6 +179,9 @@ impl Mailbox {
 
     /// The thread of a message that this one answers, with the same subject.
     pub fn find_thread(&self, head: &MailHead) -> Option<String> {
+        if head.references.is_empty() {
+            return None;
+        }
         self.messages.values().find_map(|message| {
             let other = MailHead::parse(&message.raw);
             head.answers(&other).then(|| message.thread_id.clone())

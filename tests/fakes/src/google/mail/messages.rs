@@ -238,6 +238,7 @@ pub fn wanted_thread(
 /// `messages.insert` and `messages.import`
 pub fn insert(state: &mut State, call: &Call) -> MethodResult {
     let now = state.clock.now_ms();
+    let indexed_ms = state.indexed_ms(now);
     let mailbox = mailbox(state, call)?;
     let raw = given_message(call, &call.body)?;
     let head = MailHead::parse(&raw);
@@ -254,7 +255,7 @@ pub fn insert(state: &mut State, call: &Call) -> MethodResult {
         labels,
         internal_ms: head.date_ms.filter(|_| from_head).unwrap_or(now),
         readable_ms: now,
-        indexed_ms: now,
+        indexed_ms,
         follows_references: false,
     };
     let id = mailbox.add(mail);

@@ -65,7 +65,11 @@ impl MailQuery {
     }
 
     pub fn matches(&self, message: &MailRecord, now_ms: i64) -> bool {
-        let head = MailHead::parse(&message.raw);
+        let is_of_head = |term: &QueryTerm| {
+            matches!(term.condition, TermCondition::Words(..) | TermCondition::MessageId(_))
+        };
+        let has_head = self.terms.iter().any(is_of_head);
+        let head = if has_head { MailHead::parse(&message.raw) } else { MailHead::default() };
         self.terms.iter().all(|term| term.condition.holds(message, &head, now_ms) != term.is_negated)
     }
 }

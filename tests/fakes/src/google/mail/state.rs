@@ -32,7 +32,7 @@ impl State {
     pub fn put_mail_at(&mut self, user: &str, raw: &[u8], labels: &[&str], internal_ms: i64) -> String {
         let now = self.clock.now_ms();
         let readable_ms = if self.traps.fires("late_message") { now + LATE_MS } else { now };
-        let indexed_ms = if self.traps.fires("late_index") { now + INDEX_MS } else { now };
+        let indexed_ms = self.indexed_ms(now);
         let labels = labels.iter().map(|label| (*label).to_owned()).collect();
         self.mailbox(user).add(NewMail {
             raw: raw.to_vec(),
@@ -43,6 +43,11 @@ impl State {
             indexed_ms,
             follows_references: true,
         })
+    }
+
+    /// The time from which on a search finds a message by its Message-ID that is stored now.
+    pub(super) fn indexed_ms(&mut self, now: i64) -> i64 {
+        if self.traps.fires("late_index") { now + INDEX_MS } else { now }
     }
 
     /// Puts a draft into a user's mailbox, as Gmail's own page does; the draft's id.

@@ -1,30 +1,26 @@
-//! Two programs change Alice's calendar, one through the API and one at Google, while requests fail, answers are lost and sync tokens expire:
-//! in the end the copy here is what Google has, and nothing was made twice.
-//!
-//! `GOOGLE_CONVERGENCE_STEPS` makes a longer history, `CONVERGENCE_SEED` another one.
+//! Events of Alice's primary calendar, which both programs change.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::env;
 
 use base::clock::Entropy;
 use fakes::google::{EventRecord, State};
-use fakes::{Fault, What};
-use harness::{Exchange, reconnected};
+use harness::{Ask, Exchange};
 use serde_json::{Value, json};
 
 use crate::email::mailbox::text;
-use crate::google::{ALICE, FollowedCalendar, MARCH, World, builder, event};
+use crate::google::convergence::{
+    MINUTE_MS, PATIENCE_MS, ROUND, STEPS, calm, failure, killed_during, killed_during_pull, lose_changes,
+    number, restarted,
+};
+use crate::google::{ALICE, FollowedCalendar, MARCH, World, builder, event, shown};
 
-/// Steps of a history, unless the environment says otherwise.
-const STEPS: u64 = 300;
-/// Steps after which both sides are compared.
-const ROUND: u64 = 25;
+/// The paths of the API in which the calendar is.
+const API: &str = "/calendar/v3/";
 /// Single events, and series, that the other program has names for.
 const SLOTS: u8 = 4;
 /// The days of March 2026 on which each series of the other program takes place, an hour from nine on.
 const DAYS: [u8; 6] = [2, 3, 4, 5, 6, 7];
 const RULE: &str = "RRULE:FREQ=DAILY;COUNT=6";
-const MINUTE_MS: i64 = 60_000;
 
 /// One step of a history. Numbers choose a slot, a day, or something that the client has seen.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +49,10 @@ enum Step {
     /// The next change happens at Google, and its answer is lost.
     Lose,
     Restart,
+    /// The client makes an event or changes one, and the hosts are killed as soon as Google has the change.
+    Kill(u8),
+    /// The hosts are killed while one of them pulls.
+    KillPull,
     Wait(i64),
 }
 
@@ -83,6 +83,8 @@ fn step(random: &Entropy) -> Step {
         46 | 47 => Step::Fail(b),
         48 | 49 => Step::Lose,
         50 if b.is_multiple_of(4) => Step::Restart,
+        50 if b.is_multiple_of(2) => Step::KillPull,
+        53 if b.is_multiple_of(2) => Step::Kill(a),
         51 => Step::Wait(70_000),
         52 => Step::Wait(40 * MINUTE_MS),
         _ => Step::Wait(1),
@@ -103,6 +105,16 @@ struct History {
     /// No two titles are the same.
     titles: u32,
     steps: Vec<Step>,
+}
+
+/// A request for a change, which can be sent again.
+struct ChangeRequest {
+    /// The event that changes; a new one without it.
+    chosen: Option<Value>,
+    is_deletion: bool,
+    body: Value,
+    if_match: Option<String>,
+    key: String,
 }
 
 /// The events that are there, and the cancelled instances of series that are: what is seen of each by its id at Google.
@@ -287,8 +299,8 @@ impl History {
         self.seen.get(usize::from(number) % self.seen.len().max(1)).cloned()
     }
 
-    /// A change through Switchboard. Where its outcome is unknown, the client repeats it once under the same key.
-    async fn change_here(&mut self, step: Step) {
+    /// A request for a change through Switchboard; none where there is nothing to change.
+    fn request(&mut self, step: Step) -> Option<ChangeRequest> {
         let title = self.title();
         let (mut body, mut if_match) = (json!({ "title": title }), None);
         let (is_deletion, number) = match step {
@@ -312,35 +324,59 @@ impl History {
                 (false, Some(number))
             }
             Step::Drop(number) => (true, Some(number)),
-            _ => return,
+            _ => return None,
         };
         let chosen = number.and_then(|number| self.chosen(number));
         // A series stays where it is, because its changed instances keep their original starts.
         let is_still =
             matches!(step, Step::Move(..)) && chosen.as_ref().is_some_and(|one| one["type"] == "series");
         if is_still || (number.is_some() && chosen.is_none()) {
-            return;
+            return None;
         }
         if matches!(step, Step::ChangeIf(_)) {
             if_match = chosen.as_ref().map(|one| text(&one["etag"]));
         }
+        Some(ChangeRequest { chosen, is_deletion, body, if_match, key: title })
+    }
+
+    fn ask(&self, request: &ChangeRequest) -> Ask {
+        let api = &self.world.api;
+        let ask = match &request.chosen {
+            None => api.post(&self.calendar.events, request.body.clone()),
+            Some(one) if request.is_deletion => api.delete(self.calendar.path(one)),
+            Some(one) => api.patch(self.calendar.path(one), request.body.clone()),
+        };
+        let ask = match &request.if_match {
+            Some(etag) => ask.if_match(etag),
+            None => ask,
+        };
+        ask.keyed(&request.key)
+    }
+
+    /// A change through Switchboard. Where its outcome is unknown, the client repeats it once under the same key.
+    async fn change_here(&mut self, step: Step) {
+        let Some(request) = self.request(step) else { return };
         for _ in 0..2 {
-            let api = &self.world.api;
-            let ask = match &chosen {
-                None => api.post(&self.calendar.events, body.clone()),
-                Some(one) if is_deletion => api.delete(self.calendar.path(one)),
-                Some(one) => api.patch(self.calendar.path(one), body.clone()),
-            };
-            let ask = match &if_match {
-                Some(etag) => ask.if_match(etag),
-                None => ask,
-            };
-            let answer = ask.keyed(&title).send().await;
+            let answer = self.ask(&request).send().await;
             accept(step, &answer);
             if answer.status < 500 {
                 break;
             }
         }
+    }
+
+    /// The same with the hosts killed during the first request.
+    async fn change_during_kill(mut self, step: Step, method: &str) -> History {
+        let Some(request) = self.request(step) else { return self };
+        let ask = self.ask(&request);
+        let (world, answer) = killed_during(self.world, ask, method).await;
+        self.world = world;
+        if let Some(answer) = &answer {
+            accept(step, answer);
+        }
+        let again = self.ask(&request).send().await;
+        accept(step, &again);
+        self
     }
 
     /// Reads the feed to its end, as far as it can be read now.
@@ -384,19 +420,6 @@ impl History {
         }
     }
 
-    fn fail(&self, number: u8) {
-        let path = "/calendar/v3/";
-        let fault = match number % 6 {
-            0 => Fault::status(path, 503, json!("Service Unavailable")),
-            1 => Fault::status(path, 500, json!({ "error": { "code": 500, "message": "Backend Error" } })),
-            2 => Fault::new(path, What::Kill),
-            3 => Fault::new(path, What::Cut).after(),
-            4 => Fault::new(path, What::Kill).after(),
-            _ => Fault::new(path, What::Html),
-        };
-        self.world.google.fault(fault.times(u32::from(number % 3) + 1));
-    }
-
     async fn take(mut self, step: Step) -> History {
         self.steps.push(step);
         match step {
@@ -411,16 +434,15 @@ impl History {
                 self.world.server.pull().await;
             }
             Step::Trap(name, times) => self.world.google.trap(name, times),
-            Step::Fail(number) => self.fail(number),
-            Step::Lose => {
-                for method in ["POST", "PATCH", "DELETE"] {
-                    let lost = Fault::new("/calendar/v3/calendars/", What::Kill).method(method).after();
-                    self.world.google.fault(lost);
-                }
-            }
-            Step::Restart => {
-                self.world.server = self.world.server.restart().await;
-                self.world.api = reconnected(&self.world.server, &self.world.api);
+            Step::Fail(number) => self.world.google.fault(failure(API, number)),
+            Step::Lose => lose_changes(&self.world.google, "/calendar/v3/calendars/"),
+            Step::Restart => self.world = restarted(self.world).await,
+            Step::KillPull => self.world = killed_during_pull(self.world).await,
+            Step::Kill(number) => {
+                let is_new = number.is_multiple_of(2);
+                let change = if is_new { Step::Make(number.is_multiple_of(3)) } else { Step::Change(number) };
+                let method = if is_new { "POST" } else { "PATCH" };
+                self = self.change_during_kill(change, method).await;
             }
             Step::Wait(ms) => self.world.server.clock.advance_ms(ms),
             _ => self.change_there(step),
@@ -430,15 +452,11 @@ impl History {
 
     /// Without faults and traps both sides become the same; so do the list and what the feed has told.
     async fn settle(&mut self) {
-        self.world.google.clear_faults();
-        for trap in fakes::google::TRAPS {
-            self.world.google.trap(trap, 0);
-        }
+        calm(&self.world.google);
         let path = format!("{}?show_cancelled=true&limit=100", self.calendar.events);
         let mut listed = Vec::new();
         for round in 0..6 {
-            // Longer than the service waits after failures.
-            self.world.server.clock.advance_ms(31 * MINUTE_MS);
+            self.world.server.clock.advance_ms(PATIENCE_MS);
             self.read().await;
             listed = self.world.api.all(&path).await;
             let is_told = listed.len() == self.replica.len()
@@ -473,7 +491,7 @@ impl History {
     async fn march(&self) -> Vec<String> {
         let all = self.world.api.all(&format!("{}?{MARCH}", self.calendar.events)).await;
         let is_lone = |event: &&Value| event["type"] == "exception" && event["seriesId"].is_null();
-        all.iter().filter(|event| !is_lone(event)).map(super::shown).collect()
+        all.iter().filter(|event| !is_lone(event)).map(shown).collect()
     }
 
     /// No request has made two events: their titles would be the same.
@@ -499,10 +517,6 @@ impl History {
             self.steps.get(from..).unwrap_or_default()
         )
     }
-}
-
-fn number(name: &str, or: u64) -> u64 {
-    env::var(name).map_or(or, |n| n.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
 }
 
 #[tokio::test]
