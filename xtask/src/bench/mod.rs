@@ -6,6 +6,7 @@ pub mod bare;
 mod edit_loop;
 mod first_sync;
 mod get_by_id;
+mod google;
 mod idle_connectors;
 mod import;
 mod in_process;
@@ -39,7 +40,7 @@ use crate::server::{self, Build};
 type Case = fn(&Rig) -> Result<Vec<Row>>;
 
 /// Every case, in the order of the table.
-const CASES: [(&str, Case); 16] = [
+const CASES: [(&str, Case); 24] = [
     ("connector-call", in_process::run),
     ("languages", languages::run),
     ("get-by-id", get_by_id::run),
@@ -56,6 +57,14 @@ const CASES: [(&str, Case); 16] = [
     ("fan-out", webhooks::fan_out::run),
     ("webhooks", webhooks::run),
     ("scheduling", scheduling::run),
+    ("google-calls", google::calls::run),
+    ("google-event-sync", google::event_sync::run),
+    ("google-mail-sync", google::mail_sync::run),
+    ("google-mail-quota", google::mail_quota::run),
+    ("google-nothing-new", google::nothing_new::run),
+    ("google-throttled", google::throttled::run),
+    ("google-at-once", google::at_once::run),
+    ("google-size", google::size::run),
 ];
 
 #[derive(clap::Args)]

@@ -1,0 +1,28 @@
+//! The size of the connector's component, as users have it.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+
+use crate::bench::rig::Rig;
+use crate::bench::table::{Row, Target};
+use crate::connectors;
+
+/// Bytes of a megabyte.
+const MEGABYTE: f64 = 1_000_000.0;
+const MAX_MEGABYTES: f64 = 2.5;
+
+/// One row.
+pub fn run(_rig: &Rig) -> Result<Vec<Row>> {
+    let component = connectors::bundle().join("google/google.wasm");
+    let size =
+        fs::metadata(&component).with_context(|| format!("cannot read {}", component.display()))?.len();
+    Ok(vec![Row {
+        what: "size of the component of the connector to Google".to_owned(),
+        ours: format!("{size} B"),
+        baseline: "–".to_owned(),
+        figure: size as f64 / MEGABYTE,
+        unit: " MB".to_owned(),
+        target: Target::AtMost(MAX_MEGABYTES),
+    }])
+}

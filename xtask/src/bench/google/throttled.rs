@@ -1,0 +1,80 @@
+//! Calendars, contacts and tasks of an account whose mailbox Gmail throttles: their reads take as long as before.
+
+use anyhow::{Result, ensure};
+
+use crate::bench::google::content::{add_calendar, put_contacts_and_tasks, put_messages};
+use crate::bench::google::fake::FakeGoogle;
+use crate::bench::google::host::{GoogleHost, Quota};
+use crate::bench::google::pressure::{AnswerCount, under_pressure};
+use crate::bench::google::{AWAY, NO_LIMIT};
+use crate::bench::load::{Load, Measured, measure};
+use crate::bench::rig::Rig;
+use crate::bench::table::{Row, Target};
+
+/// Messages, events of each calendar, contacts and tasks of the account.
+const RECORDS: usize = 100;
+/// Clients of the mailbox, and of the rest.
+const MAIL_CLIENTS: usize = 2;
+const CLIENTS: usize = 2;
+/// Units a minute of a throttled mailbox: enough for a list, and for no page of messages.
+const FEW_UNITS: u32 = 100;
+/// Turns of load are this many times as long as those of other cases: of few requests no 99 of 100 can be told.
+const TURN_FACTOR: u64 = 3;
+const MAX_RATIO: f64 = 1.1;
+
+/// One row: the longest that 99 of 100 reads take, beside the same with a mailbox without readers, in the order A B B A.
+pub fn run(rig: &Rig) -> Result<Vec<Row>> {
+    let google = FakeGoogle::start()?;
+    put_messages(&google, RECORDS)?;
+    put_contacts_and_tasks(&google, RECORDS)?;
+    add_calendar(&google, 1, RECORDS)?;
+    google.limit_mail(NO_LIMIT)?;
+    let host = GoogleHost::start(rig, &google, "google-throttled", Quota::Off)?;
+    let events = format!("/v1/calendars/{}/events?limit=50", host.calendar("Calendar 1")?);
+    let tasks = format!("{}/tasks?limit=50", host.task_list()?);
+    let contacts = format!("/v1/contacts?connection_id={}&limit=50", host.connection);
+    let paths = [events, tasks, contacts];
+    for path in paths.iter().cycle().take(2 * paths.len()) {
+        host.fresh(path)?;
+    }
+    google.move_away(AWAY)?;
+    google.limit_mail(FEW_UNITS)?;
+    let mail = ["inbox", "anywhere"].map(|place| {
+        let search = format!("limit=50&native_query=in%3A{place}");
+        format!("/v1/email/messages?connection_id={}&{search}", host.connection)
+    });
+    let load = Load { choices: paths.into(), ..host.load("GET", "{one}", CLIENTS) };
+    let seconds = rig.seconds * TURN_FACTOR;
+    let (mut throttled, mut quiet) = (Measured::default(), Measured::default());
+    let mut answers = AnswerCount::default();
+    for is_throttled in [true, false, false, true] {
+        if is_throttled {
+            let (measured, count) = under_pressure(&host, &mail, MAIL_CLIENTS, || measure(&load, seconds))?;
+            throttled.add(measured);
+            answers.refused += count.refused;
+            answers.accepted += count.accepted;
+        } else {
+            quiet.add(measure(&load, seconds)?);
+        }
+    }
+    ensure!(answers.refused > 0, "no search was refused: the mailbox was not throttled");
+    google.ensure_allowed()?;
+    host.server.stop()?;
+    let p99 = |measured: &Measured| f64::from(measured.quantile(0.99));
+    Ok(vec![Row {
+        what: format!(
+            "events, contacts and tasks, as fresh as Google, {} ms away, while Gmail throttles the mailbox: 99 of 100",
+            AWAY.as_millis()
+        ),
+        ours: format!(
+            "{}; searches at the same time: {} refused, {} answered",
+            throttled.shown(),
+            answers.refused,
+            answers.accepted
+        ),
+        baseline: format!("without reads of the mailbox: {}", quiet.shown()),
+        figure: p99(&throttled) / p99(&quiet),
+        unit: "×".to_owned(),
+        target: Target::AtMost(MAX_RATIO),
+    }])
+}
