@@ -6,6 +6,7 @@
 //! host's calendar (`relocation` finds an event that was filed in another one, `all_day` is about one that lost its time), as does the link that `conference` awaits and `join_link` brings to bookings; `state` says what may follow what, `held` and `change` are what all of them share, and `notify` tells people by mail.
 
 pub mod all_day;
+pub mod brand;
 pub mod calendar_subscriptions;
 pub mod cancel;
 pub mod change;

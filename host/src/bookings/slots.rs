@@ -82,10 +82,28 @@ pub async fn answer(
     Ok((answer, next))
 }
 
+/// The start of a slot, and what invitees may know of its seats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotStart {
+    pub at: Instant,
+    /// Seats that are left; none where the event type does not show them.
+    pub seats_left: Option<u32>,
+}
+
 /// When the slots of one search begin, `most` at most: for callers who need all of a range at once, and nothing else of a slot.
-pub async fn starts(app: &App, asker: &RequestContext, query: &SlotQuery, most: i64) -> Result<Vec<Instant>> {
+pub async fn starts(
+    app: &App,
+    asker: &RequestContext,
+    query: &SlotQuery,
+    most: i64,
+) -> Result<Vec<SlotStart>> {
     let found = find(app, asker, query, None, most).await?;
-    let starts = found.slots.iter().map(|slot| Instant::from_millis(slot.at.start));
+    let body = &found.bookable.body;
+    let shows_seats = body.seats_per_slot.is_some() && body.show_seat_count;
+    let starts = found.slots.iter().map(|slot| SlotStart {
+        at: Instant::from_millis(slot.at.start),
+        seats_left: shows_seats.then_some(slot.seats_left),
+    });
     Ok(starts.take(found.limit).collect())
 }
 

@@ -66,21 +66,30 @@ fn comma(language: Language) -> &'static str {
     if language == Language::Arabic { "،" } else { "," }
 }
 
-/// From when until when by this clock, with the zone and its offset. Where clocks change in between, each time has an offset of its own.
-pub fn span(start: Instant, end: Instant, zone: &Zone, language: Language, hours: Hours) -> String {
+/// From when until when, in parts that can stand below each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpanParts {
+    /// The day on which it begins.
+    pub day: String,
+    /// Both times, with the day of the second one where it is another day. Where clocks change in between, each has its offset.
+    pub times: String,
+    /// The offset that both times have.
+    pub offset: Option<String>,
+}
+
+/// From when until when by this clock, in parts.
+pub fn span_parts(start: Instant, end: Instant, zone: &Zone, language: Language, hours: Hours) -> SpanParts {
     let (from, to) = (local(start, zone), local(end, zone));
     let (from_clock, to_clock) = (clock(&from, language, hours), clock(&to, language, hours));
-    let comma = comma(language);
     let end = match from.date == to.date {
         true => to_clock,
-        false => format!("{}{comma} {to_clock}", day(to.date, language)),
+        false => format!("{}{} {to_clock}", day(to.date, language), comma(language)),
     };
-    let day = day(from.date, language);
-    if from.offset != to.offset {
-        let (before, after) = (&from.offset, &to.offset);
-        return format!("{day}{comma} {from_clock} (UTC{before})–{end} (UTC{after}){comma} {}", zone.name);
-    }
-    format!("{day}{comma} {from_clock}–{end} ({}{comma} UTC{})", zone.name, from.offset)
+    let (times, offset) = match from.offset == to.offset {
+        true => (format!("{from_clock}–{end}"), Some(from.offset)),
+        false => (format!("{from_clock} (UTC{})–{end} (UTC{})", from.offset, to.offset), None),
+    };
+    SpanParts { day: day(from.date, language), times, offset }
 }
 
 /// A time of the day: `14:30`, `2:30 PM`.
@@ -98,7 +107,7 @@ pub fn clock(local: &Local, language: Language, hours: Hours) -> String {
         Language::English | Language::AmericanEnglish | Language::German | Language::French => {
             format!("{time} {}", half("AM", "PM"))
         }
-        Language::Spanish => format!("{time} {}", half("a. m.", "p. m.")),
+        Language::Spanish => format!("{time} {}", half("a.\u{a0}m.", "p.\u{a0}m.")),
         Language::Japanese => format!("{}{time}", half("午前", "午後")),
         Language::Arabic => format!("{time} {}", half("ص", "م")),
     }
@@ -112,8 +121,6 @@ const GERMAN_DAYS: [&str; 7] =
 const SPANISH_DAYS: [&str; 7] = ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"];
 const FRENCH_DAYS: [&str; 7] = ["lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"];
 const ARABIC_DAYS: [&str; 7] = ["الاثنين", "الثلاثاء", "الأربعاء", "الخميس", "الجمعة", "السبت", "الأحد"];
-/// All names of days begin with the article.
-const SHORT_ARABIC_DAYS: [&str; 7] = ["ن", "ث", "ر", "خ", "ج", "س", "ح"];
 const JAPANESE_DAYS: [&str; 7] = ["月曜日", "火曜日", "水曜日", "木曜日", "金曜日", "土曜日", "日曜日"];
 const ENGLISH_MONTHS: [&str; 12] = [
     "January",
@@ -186,23 +193,26 @@ const ARABIC_MONTHS: [&str; 12] = [
     "ديسمبر",
 ];
 
-/// The days of the week in the order in which the language writes them: Saturday first in Arabic, Sunday in English and Japanese, else
-/// Monday.
+/// The days of the week in the order in which the language writes them: Saturday first in Arabic, Sunday in the English of the United States
+/// and in Japanese, else Monday.
 pub fn weekdays(language: Language) -> [&'static str; 7] {
     let mut days = *names_of_days(language);
     days.rotate_right(days_before_monday(language));
     days
 }
 
-/// The same names, as short as a column of a calendar is.
+/// The same names, as short as a column of a calendar is. Arabic has whole words without their article: one letter can stand for several
+/// days.
 pub fn short_weekdays(language: Language) -> [String; 7] {
-    if language == Language::Arabic {
-        let mut days = SHORT_ARABIC_DAYS;
-        days.rotate_right(days_before_monday(language));
-        return days.map(str::to_owned);
-    }
-    let length = if language == Language::Japanese { 1 } else { 2 };
-    weekdays(language).map(|name| name.chars().take(length).collect())
+    weekdays(language).map(|name| match language {
+        Language::Arabic => name.strip_prefix("ال").unwrap_or(name).to_owned(),
+        Language::Japanese => beginning(name, 1),
+        _ => beginning(name, 2),
+    })
+}
+
+fn beginning(name: &str, length: usize) -> String {
+    name.chars().take(length).collect()
 }
 
 /// How many cells of a week stand before this date.
@@ -224,6 +234,34 @@ pub fn day(date: Date, language: Language) -> String {
         Language::French => format!("{weekday} {day} {month} {year}"),
         Language::Japanese => format!("{year}年{}月{day}日（{weekday}）", date.month()),
         Language::Arabic => format!("{weekday}، {day} {month} {year}"),
+    }
+}
+
+/// The day without its year, and its weekday as short as can be: `Tue, 10 March`.
+pub fn short_day(date: Date, language: Language) -> String {
+    let (name, day) = (weekday(date, language), day_of_month(date, language));
+    match language {
+        Language::English | Language::AmericanEnglish | Language::Spanish => {
+            format!("{}, {day}", beginning(name, 3))
+        }
+        Language::German => format!("{}, {day}", beginning(name, 2)),
+        Language::French => format!("{}. {day}", beginning(name, 3)),
+        Language::Japanese => format!("{day}（{}）", beginning(name, 1)),
+        Language::Arabic => format!("{name} {day}"),
+    }
+}
+
+/// The day and its month: `10 March`.
+pub fn day_of_month(date: Date, language: Language) -> String {
+    let (day, month) = (date.day(), month_name(date, language));
+    match language {
+        Language::English | Language::Arabic => format!("{day} {month}"),
+        Language::AmericanEnglish => format!("{month} {day}"),
+        Language::German => format!("{day}. {month}"),
+        Language::Spanish => format!("{day} de {month}"),
+        Language::French if day == 1 => format!("1er {month}"),
+        Language::French => format!("{day} {month}"),
+        Language::Japanese => format!("{}月{day}日", date.month()),
     }
 }
 
@@ -249,9 +287,9 @@ pub fn month_alone(date: Date, language: Language) -> String {
 // Contract silent: the first day where the region is not known. It is that of most speakers' regions.
 fn days_before_monday(language: Language) -> usize {
     match language {
-        Language::English | Language::AmericanEnglish | Language::Japanese => 1,
+        Language::AmericanEnglish | Language::Japanese => 1,
         Language::Arabic => 2,
-        Language::German | Language::Spanish | Language::French => 0,
+        Language::English | Language::German | Language::Spanish | Language::French => 0,
     }
 }
 
@@ -303,10 +341,31 @@ mod tests {
         ] {
             assert_eq!(day(date, language), written);
         }
-        let places =
-            [Language::English, Language::German, Language::Arabic].map(|of| place_in_week(date, of));
+        let places = [Language::AmericanEnglish, Language::English, Language::Arabic]
+            .map(|of| place_in_week(date, of));
         assert_eq!(places, [0, 6, 1]);
-        assert_eq!((weekdays(Language::English)[0], weekdays(Language::French)[6]), ("Sunday", "dimanche"));
+        let first =
+            [Language::AmericanEnglish, Language::English, Language::French].map(|of| weekdays(of)[0]);
+        assert_eq!(first, ["Sunday", "Monday", "lundi"]);
+    }
+
+    #[test]
+    fn a_short_day_is_written_as_the_language_writes_it() {
+        let date: Date = "2026-03-01".parse().unwrap();
+        for (language, short, of_month) in [
+            (Language::English, "Sun, 1 March", "1 March"),
+            (Language::AmericanEnglish, "Sun, March 1", "March 1"),
+            (Language::German, "So, 1. März", "1. März"),
+            (Language::Spanish, "dom, 1 de marzo", "1 de marzo"),
+            (Language::French, "dim. 1er mars", "1er mars"),
+            (Language::Japanese, "3月1日（日）", "3月1日"),
+            (Language::Arabic, "الأحد 1 مارس", "1 مارس"),
+        ] {
+            assert_eq!(
+                (short_day(date, language).as_str(), day_of_month(date, language).as_str()),
+                (short, of_month)
+            );
+        }
     }
 
     #[test]
@@ -317,7 +376,7 @@ mod tests {
             ("00:05", Language::English, "12:05 AM"),
             ("12:00", Language::English, "12:00 PM"),
             ("14:30", Language::German, "2:30 PM"),
-            ("09:30", Language::Spanish, "9:30 a. m."),
+            ("09:30", Language::Spanish, "9:30 a.\u{a0}m."),
             ("12:15", Language::Japanese, "午後0:15"),
             ("14:30", Language::Arabic, "2:30 م"),
         ] {
@@ -326,8 +385,15 @@ mod tests {
         assert_eq!(clock(&at("14:30"), Language::English, Hours::TwentyFour), "14:30");
         let short =
             [Language::English, Language::Spanish, Language::Japanese].map(|l| short_weekdays(l)[3].clone());
-        assert_eq!(short, ["We", "ju", "水"]);
-        assert_eq!(short_weekdays(Language::Arabic)[0], "س");
+        assert_eq!(short, ["Th", "ju", "水"]);
+        assert_eq!(short_weekdays(Language::Arabic)[..2], ["سبت", "أحد"]);
+    }
+
+    /// The parts of a span, joined.
+    fn span(start: Instant, end: Instant, zone: &Zone, language: Language, hours: Hours) -> String {
+        let SpanParts { day, times, offset } = span_parts(start, end, zone, language, hours);
+        let offset = offset.map(|offset| format!(" (UTC{offset})"));
+        format!("{day}, {times}{}", offset.unwrap_or_default())
     }
 
     #[test]
@@ -339,21 +405,21 @@ mod tests {
                 "2026-10-25T00:45:00Z",
                 "2026-10-25T01:15:00Z",
                 Language::English,
-                "Sunday, 25 October 2026, 02:45 (UTC+02:00)–02:15 (UTC+01:00), Europe/Berlin",
+                "Sunday, 25 October 2026, 02:45 (UTC+02:00)–02:15 (UTC+01:00)",
             ),
             (
                 "Europe/Berlin",
                 "2026-03-29T00:30:00Z",
                 "2026-03-29T01:30:00Z",
                 Language::German,
-                "Sonntag, 29. März 2026, 01:30 (UTC+01:00)–03:30 (UTC+02:00), Europe/Berlin",
+                "Sonntag, 29. März 2026, 01:30 (UTC+01:00)–03:30 (UTC+02:00)",
             ),
             (
                 "Australia/Lord_Howe",
                 "2026-04-04T14:45:00Z",
                 "2026-04-04T15:15:00Z",
                 Language::English,
-                "Sunday, 5 April 2026, 01:45 (UTC+11:00)–01:45 (UTC+10:30), Australia/Lord_Howe",
+                "Sunday, 5 April 2026, 01:45 (UTC+11:00)–01:45 (UTC+10:30)",
             ),
             // Both times in the hour that comes twice are told apart by the one offset that they have.
             (
@@ -361,7 +427,7 @@ mod tests {
                 "2026-10-25T01:15:00Z",
                 "2026-10-25T01:45:00Z",
                 Language::English,
-                "Sunday, 25 October 2026, 02:15–02:45 (Europe/Berlin, UTC+01:00)",
+                "Sunday, 25 October 2026, 02:15–02:45 (UTC+01:00)",
             ),
         ] {
             let zone = Zone::named(zone).unwrap();
@@ -382,11 +448,22 @@ mod tests {
         let at = |text: &str| text.parse::<Instant>().unwrap();
         let (start, end) = (at("2026-03-10T22:45:00Z"), at("2026-03-10T23:15:00Z"));
         let told = span(start, end, &zone, Language::English, Hours::TwentyFour);
-        let expected =
-            "Tuesday, 10 March 2026, 23:45–Wednesday, 11 March 2026, 00:15 (Europe/Berlin, UTC+01:00)";
+        let expected = "Tuesday, 10 March 2026, 23:45–Wednesday, 11 March 2026, 00:15 (UTC+01:00)";
         assert_eq!(told, expected);
         let american = moment(start, &zone, Language::AmericanEnglish, Hours::Twelve);
         assert_eq!(american, "Tuesday, March 10, 2026, 11:45 PM (UTC+01:00)");
+    }
+
+    #[test]
+    fn a_meeting_has_its_day_its_times_and_their_offset() {
+        let at = |text: &str| text.parse::<Instant>().unwrap();
+        let (start, end) = (at("2026-03-10T09:00:00Z"), at("2026-03-10T09:30:00Z"));
+        let parts = span_parts(start, end, &Zone::utc(), Language::AmericanEnglish, Hours::Twelve);
+        assert_eq!(
+            (parts.day.as_str(), parts.times.as_str()),
+            ("Tuesday, March 10, 2026", "9:00 AM–9:30 AM")
+        );
+        assert_eq!(parts.offset.as_deref(), Some("+00:00"));
     }
 
     #[test]

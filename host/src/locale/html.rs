@@ -40,11 +40,6 @@ impl Html {
         self.raw("<a href=\"").text(href).raw("\">").text(text).raw("</a>")
     }
 
-    /// Adds a term of a description list with its text.
-    pub fn described(&mut self, term: &str, text: &str) -> &mut Self {
-        self.raw("<dt>").text(term).raw("</dt><dd>").text(text).raw("</dd>\n")
-    }
-
     /// Adds a piece that was put together before.
     pub fn html(&mut self, other: &Html) -> &mut Self {
         self.0.push_str(&other.0);

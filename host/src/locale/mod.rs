@@ -2,6 +2,7 @@
 
 pub mod dates;
 pub mod html;
+pub mod meeting_time;
 pub mod zones;
 
 /// A language that pages and mail are written in.

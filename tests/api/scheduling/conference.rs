@@ -63,10 +63,10 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
             (&json!(kind), &json!("ready"), &url)
         );
         let said = mail::body(&mail::received(&mailbox, &format!("Confirmed: {name} with Alice")).await);
-        assert!(said.contains(&format!("Where: {name}: {link}")), "{said}");
+        assert!(said.contains(&format!("Where: {name}\n       {link}\n")), "{said}");
 
         let address = format!("http://{}", server.app.config.listen);
-        let found = said.split_whitespace().find_map(|word| word.strip_prefix(&address));
+        let found = mail::address_below(&said, "View booking").strip_prefix(&address);
         let (page, _) = found.and_then(|page| page.split_once('?')).expect("a link to the booking's page");
         let shown = server.anonymous().get(page).send().await;
         assert!(shown.text.contains(&format!("<a href=\"{link}\"")), "{}", shown.text);
@@ -81,7 +81,7 @@ async fn the_calendar_makes_the_conference_and_everybody_has_its_link() {
         assert_eq!((&second["start"], &second["id"]), (&moved["start"], &first["id"]));
         assert_eq!((&second["conference"], join_url(&desk, &booked).await), (&first["conference"], url));
         let said = mail::body(&mail::received(&mailbox, &format!("New time: {name} with Alice")).await);
-        assert!(said.contains(&format!("Where: {name}: {link}")), "{said}");
+        assert!(said.contains(&format!("Where: {name}\n       {link}\n")), "{said}");
     }
 }
 
@@ -216,7 +216,7 @@ async fn the_confirmation_waits_for_a_link_that_comes_a_moment_later() {
     mail::deliver(server).await;
     assert_eq!(mail::subjects(&mailbox).await, ["Confirmed: Intro call with Alice"]);
     let said = mail::body(&mail::received(&mailbox, "Confirmed: Intro call with Alice").await);
-    assert!(said.contains(&format!("Where: Google Meet: {link}")), "{said}");
+    assert!(said.contains(&format!("Where: Google Meet\n       {link}\n")), "{said}");
 }
 
 /// A confirmation waits for a minute and no longer. Who was told without the link is told of it once, when it is there.
@@ -253,7 +253,7 @@ async fn a_link_that_comes_after_the_confirmation_is_told_once() {
     );
     let said = mail::body(&mail::received(&mailbox, "Link to join: Intro call with Alice").await);
     assert!(said.contains("Here is the link to join."), "{said}");
-    assert!(said.contains(&format!("Where: Microsoft Teams: {link}")), "{said}");
+    assert!(said.contains(&format!("Where: Microsoft Teams\n       {link}\n")), "{said}");
 }
 
 /// Nobody has to be asked: a link that comes with a change of the calendar is taken over like any other change of the event, also by a meeting
@@ -286,7 +286,7 @@ async fn a_link_comes_with_a_change_of_the_event() {
     assert_eq!(updates(&server, &booked).await, ["provider"]);
 }
 
-/// Whoever gets a seat in a meeting has its conference, and whoever leaves it has not.
+/// A person who gets a seat in a meeting has its conference, and loses it with the seat.
 #[tokio::test]
 async fn each_seat_has_the_conference_of_its_meeting() {
     let server = TestServer::start().await;

@@ -6,14 +6,14 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::lifecycle::{entries, logged, path, read};
-use super::mail::{body, book, deliver, host, host_of, mailbox, received, subjects};
+use super::mail::{address_below, body, book, deliver, host, host_of, mailbox, received, subjects};
 use super::page::{follow, leads, send};
 use super::{DAY, Desk, EVENT_TYPES, pools, text};
 use crate::email::mailbox::{Mailbox, escaped};
 
 const ALICE: &str = "alice@sandbox.test";
 const BOB: &str = "bob@sandbox.test";
-const ASKED: &str = "Waiting for confirmation: Intro call with Ada";
+const ASKED: &str = "Please confirm or decline: Intro call with Ada";
 const MINUTE_MS: i64 = 60_000;
 
 /// The newest message that asks the host of this account.
@@ -29,8 +29,8 @@ async fn asked(mailbox: &Mailbox, desk: &Desk, address: &str) -> Value {
 
 /// The address behind a link of a message.
 fn link(server: &TestServer, said: &str, label: &str) -> String {
-    let start = format!("{label}: http://{}", server.app.config.listen);
-    let path = said.lines().find_map(|line| line.strip_prefix(&start)).expect("a link");
+    let own = format!("http://{}", server.app.config.listen);
+    let path = address_below(said, label).strip_prefix(&own).expect("a link");
     format!("http://{}{path}", server.address)
 }
 
@@ -65,9 +65,13 @@ async fn a_host_confirms_by_the_link_in_the_mail() {
 
     let page = browser.open(&confirm).await;
     assert_eq!(page.status, 200, "{page:#?}");
-    for shown in
-        ["Confirm booking", "Ada would like", "09:00–09:30", "Looms", "&lt;b&gt;Bring&lt;/b&gt; a pen"]
-    {
+    for shown in [
+        "Confirm booking",
+        "<bdi>Ada</bdi> would like",
+        "09:00–09:30",
+        "Looms",
+        "&lt;b&gt;Bring&lt;/b&gt; a pen",
+    ] {
         assert!(page.text.contains(shown), "{shown}: {}", page.text);
     }
     let headers = ["x-frame-options", "referrer-policy", "x-robots-tag", "cache-control", "set-cookie"];
@@ -115,9 +119,12 @@ async fn a_host_declines_with_a_reason() {
     deliver(server).await;
     let (confirm, decline) = links(&mailbox, &desk, ALICE).await;
     let german = browser.open(&format!("{confirm}?lang=de")).await;
-    assert!(german.text.contains("Ada möchte diese Zeit buchen."), "{german:#?}");
-    let page = browser.open(&leads(&german, "Buchung ablehnen")).await;
-    assert!(page.text.contains("(optional)"), "{page:#?}");
+    assert!(german.text.contains("<bdi>Ada</bdi> möchte diese Zeit buchen"), "{german:#?}");
+    // The page that confirms has the other form folded, and the one that declines leads back to it.
+    assert!(german.text.contains("<summary>Stattdessen ablehnen</summary>"), "{german:#?}");
+    let page = browser.open(&format!("{decline}?lang=de")).await;
+    assert!(page.text.contains("(optional, wird von Ada gelesen)"), "{page:#?}");
+    assert_eq!(leads(&page, "Stattdessen bestätigen"), format!("{confirm}?lang=de"));
 
     let long = "x".repeat(2_001);
     let refused = send(&browser, &page, &[("reason", &long)]).await;
@@ -289,7 +296,7 @@ async fn the_links_of_a_host_stay_with_the_host() {
     assert_eq!(message["replyTo"], json!([]));
     let said = body(&message);
     let (own, words) = said.split_once("it is not verified").expect("a warning");
-    assert!(own.contains("\nConfirm: http://") && own.contains("\nDecline: http://"), "{own}");
+    assert!(own.contains("\nConfirm:\nhttp://") && own.contains("\nDecline:\nhttp://"), "{own}");
     assert!(!own.contains("evil.example"), "{own}");
     let evil: Vec<&str> = words.lines().filter(|line| line.contains("evil.example")).collect();
     assert!(evil.len() == 2 && evil.iter().all(|line| line.starts_with("> ")), "{words}");

@@ -1,4 +1,4 @@
-//! Who gets which mail about a booking. It goes out through the host's own account, or the one that the event type names for it.
+//! The mail about a booking, and its recipients. It goes out through the host's own account, or the one that the event type names for it.
 
 use base::tenant::Tenant;
 use harness::TestServer;
@@ -23,7 +23,7 @@ pub async fn mailbox() -> Mailbox {
     Mailbox::open(Provider::Sandbox).await.expect("the sandbox needs no server")
 }
 
-/// Somebody who can be booked, and whose account may send mail.
+/// A host who can be booked, and whose account may send mail.
 pub async fn host(server: &TestServer) -> Desk {
     host_of(server, "alice").await
 }
@@ -52,7 +52,7 @@ pub async fn book(desk: &Desk, mailbox: &Mailbox, event_type: &str, fields: Valu
     desk.api.post(BOOKINGS, body).send().await.expect(201)
 }
 
-/// What the service does by itself: calendars are written, then messages, then they are handed over.
+/// The work that the service does by itself: calendars are written, then messages, then they are handed over.
 pub async fn deliver(server: &TestServer) {
     for kinds in [[BOOKING_EVENT], [BOOKING_REMIND], [BOOKING_MAIL]] {
         runner::drain(&server.app, &kinds).await.expect("the jobs are run");
@@ -101,6 +101,14 @@ pub fn body(message: &Value) -> String {
     text(&message["body"]["text"])
 }
 
+/// The address below a label of a message.
+#[track_caller]
+pub fn address_below<'s>(said: &'s str, label: &str) -> &'s str {
+    let label = format!("{label}:");
+    let mut lines = said.lines().skip_while(|line| *line != label);
+    lines.nth(1).unwrap_or_else(|| panic!("no {label} in {said}"))
+}
+
 /// The sandbox invites by itself: the message says what, when and how to change it, and nothing is in the calendar twice.
 #[tokio::test]
 async fn the_invitee_is_told_by_the_hosts_own_account() {
@@ -118,14 +126,14 @@ async fn the_invitee_is_told_by_the_hosts_own_account() {
     let said = body(&message);
     for line in [
         "Your booking is confirmed.",
-        "When: Tuesday, 10 March 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)",
+        "When: Tuesday, 10 March 2026\n      10:00–10:30, Central European Time, Berlin\n",
         "With: Alice",
     ] {
         assert!(said.contains(line), "{line} is not in {said}");
     }
     // The link leads to the booking's page.
     let address = format!("http://{}", mailbox.server.app.config.listen);
-    let link = said.split_whitespace().find_map(|word| word.strip_prefix(&address)).expect("a link");
+    let link = address_below(&said, "View booking").strip_prefix(&address).expect("a link");
     assert!(link.starts_with("/book/b/") && link.ends_with("?lang=en"), "{link}");
     let page = mailbox.server.anonymous().get(link).send().await;
     assert_eq!(page.status, 200);
@@ -253,7 +261,7 @@ async fn hosts_are_told_too() {
     let message = received_by_host(&mailbox, &desk, "Confirmed: Intro call with Ada").await;
     assert_eq!(message["replyTo"], json!([{ "name": "Ada", "email": mailbox.address }]));
     let said = body(&message);
-    for line in ["Invitee: Ada", "Bring a pen", "Topic: Looms"] {
+    for line in ["Invitee: Ada", "> Bring a pen\n", "Topic:\n> Looms\n"] {
         assert!(said.contains(line), "{line} is not in {said}");
     }
     assert!(!said.contains("/book/b/"), "the link is the invitee's: {said}");
@@ -305,7 +313,7 @@ async fn a_reminder_comes_before_the_booking() {
     server.clock.advance_ms(HOUR_MS);
     deliver(server).await;
     let reminder = received(&mailbox, "Reminder: Intro call with Alice").await;
-    assert!(body(&reminder).contains("When: Tuesday, 10 March 2026, 10:00"), "{reminder:#}");
+    assert!(body(&reminder).contains("When: Tuesday, 10 March 2026\n      10:00"), "{reminder:#}");
     let last = logged(server, &text(&booked["id"])).await.pop();
     assert_eq!(last, entries(&[("booking.reminder", "system")]).pop());
     assert_eq!(read(&desk.api, &booked).await["status"], "confirmed");
@@ -346,6 +354,37 @@ async fn hostile_texts_stay_texts() {
     let html = text(&hosts["body"]["html"]);
     assert!(html.contains("&lt;script&gt;") && html.contains("&lt;b&gt;Late"), "{html}");
     assert!(!html.contains("<script") && !html.contains("<b>"), "{html}");
+}
+
+/// A message is text, the same as HTML that loads nothing, and the invitation, in this order: programs show the last part that they know.
+#[tokio::test]
+async fn a_message_has_text_html_and_the_invitation() {
+    let mailbox = mailbox().await;
+    let desk = host(&mailbox.server).await;
+    let question =
+        json!({ "key": "size", "label": "Team size", "type": "select", "options": ["1–10", "11–100"] });
+    let place = json!([{ "type": "link", "value": "https://meet.example.org/alice" }]);
+    let fields = json!({ "seatsPerSlot": 2, "questions": [question], "locations": place });
+    let id = desk.open("intro", fields).await;
+    book(&desk, &mailbox, &id, json!({ "answers": { "size": "11–100" } })).await;
+    deliver(&mailbox.server).await;
+
+    let message = received(&mailbox, "Intro call with Alice").await;
+    let raw = mailbox.there.raw(&text(&message["internetMessageId"])).await;
+    let at =
+        |part: &str| raw.find(&format!("Content-Type: {part}")).unwrap_or_else(|| panic!("no {part}: {raw}"));
+    assert!(at("multipart/alternative") < at("text/plain") && at("text/plain") < at("text/html"), "{raw}");
+    assert!(at("text/html") < at("text/calendar"), "{raw}");
+
+    let (said, html) = (body(&message), text(&message["body"]["html"]));
+    let view = address_below(&said, "View booking");
+    for part in ["https://meet.example.org/alice", "Team size", "11–100", view] {
+        assert!(said.contains(part) && html.contains(&part.replace('&', "&amp;")), "{part}: {said} {html}");
+    }
+    for absent in ["<table", "<img", "src=", "url("] {
+        assert!(!html.contains(absent), "{absent}: {html}");
+    }
+    assert!(said.lines().all(|line| line.chars().count() <= 72 || line.starts_with("http")), "{said}");
 }
 
 /// Nobody has verified the addresses of a booking: whoever makes it cannot have the host's account write to others.

@@ -29,6 +29,7 @@ mod page_access;
 mod page_clock;
 mod page_hosts;
 mod page_manage;
+mod page_outcomes;
 mod page_script;
 mod pools;
 mod provider;

@@ -15,7 +15,7 @@ pub(super) async fn address(api: &Actor, slug: &str) -> String {
     text(&link["url"])
 }
 
-/// Where the link with this text leads.
+/// The address of the link with this text.
 #[track_caller]
 pub(super) fn leads(page: &Page, name: &str) -> String {
     let end = format!(">{name}</a>");
@@ -23,6 +23,23 @@ pub(super) fn leads(page: &Page, name: &str) -> String {
     let tag = before.rsplit_once("<a href=\"").expect("a link").1;
     let href = tag.split('"').next().unwrap_or_default().replace("&amp;", "&");
     page.url.join(&href).expect("a URL").to_string()
+}
+
+/// The address of the link with this label, such as an arrow.
+#[track_caller]
+fn leads_by_label(page: &Page, label: &str) -> String {
+    let label = format!(" aria-label=\"{label}\">");
+    let before = page.text.split_once(&label).unwrap_or_else(|| panic!("no link {label}: {page:#?}")).0;
+    let tag = before.rsplit_once("<a href=\"").expect("a link").1;
+    let href = tag.split('"').next().unwrap_or_default().replace("&amp;", "&");
+    page.url.join(&href).expect("a URL").to_string()
+}
+
+/// Whether an arrow with this label leads nowhere.
+fn has_dead_arrow(page: &Page, label: &str) -> bool {
+    page.text.contains(&format!(
+        "<span class=\"button icon\" role=\"link\" aria-disabled=\"true\" aria-label=\"{label}\">"
+    ))
 }
 
 /// Opens the form for a time of the day that most tests book on, and takes the time that it takes to fill it in.
@@ -35,7 +52,7 @@ pub(super) async fn form(server: &TestServer, browser: &Browser, url: &str, time
     page
 }
 
-/// What a browser sends of the page's form when it is filled in like this.
+/// The body that a browser sends for the page's form, filled in like this.
 fn filled<'a>(hidden: &'a [(String, String)], fields: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     let hidden = hidden.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     hidden.chain(fields.iter().copied()).collect()
@@ -67,16 +84,19 @@ async fn a_visitor_books_without_scripts() {
         assert!(list.text.contains(shown), "{shown}: {}", list.text);
     }
     // The address of the meeting is for those who booked, and there is no month before the present one.
-    assert!(!list.text.contains("meet.example.org") && !list.text.contains("Previous month"));
-    let next = browser.open(&leads(&list, "Next month")).await;
-    assert!(next.text.contains("April 2026") && next.text.contains("Previous month"), "{next:#?}");
+    assert!(!list.text.contains("meet.example.org") && has_dead_arrow(&list, "Previous month"));
+    let next = browser.open(&leads_by_label(&list, "Next month, April 2026")).await;
+    assert!(next.text.contains("<h2 id=\"month\">April 2026</h2>"), "{next:#?}");
+    let before = browser.open(&leads_by_label(&next, "Previous month, March 2026")).await;
+    assert!(before.text.contains("<h2 id=\"month\">March 2026</h2>"), "{before:#?}");
 
     let page = form(&server, &browser, &url, "09:30").await;
-    assert!(page.text.contains("Tuesday, 10 March 2026, 09:30–10:00 (UTC, UTC+00:00)"), "{page:#?}");
+    let when = "<strong>Tuesday, 10 March 2026</strong><br>09:30–10:00 · UTC";
+    assert!(page.text.contains(when), "{page:#?}");
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
     assert_eq!(done.status, 200, "{done:#?}");
-    let link = "<a href=\"https://meet.example.org/alice\">";
-    for shown in ["Your booking is confirmed", "09:30–10:00", "ada@example.org", link] {
+    let link = "<a href=\"https://meet.example.org/alice\" dir=\"ltr\">";
+    for shown in ["Your booking is confirmed", "09:30–10:00", "ada@<wbr>example.<wbr>org", link] {
         assert!(done.text.contains(shown), "{shown}: {}", done.text);
     }
     assert!(!starts(&desk.api, &on(&id, DAY)).await.contains(&"09:30".to_owned()));
@@ -97,11 +117,11 @@ async fn times_are_in_the_visitors_zone() {
     let own = browser.open(&format!("{url}?day={DAY}")).await;
     assert!(own.text.contains("<strong>UTC</strong> (the host’s time zone)"), "{own:#?}");
     let list = browser.open(&format!("{url}?day={DAY}&tz=Asia/Kathmandu")).await;
-    assert!(list.text.contains("<strong>Asia/Kathmandu</strong></p>"), "{list:#?}");
+    assert!(list.text.contains("<strong>Asia/Kathmandu</strong><br>now "), "{list:#?}");
     let page = browser.open(&leads(&list, "14:45")).await;
     server.clock.advance_ms(2_000);
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
-    assert!(done.text.contains("14:45–15:15 (Asia/Kathmandu, UTC+05:45)"), "{done:#?}");
+    assert!(done.text.contains("14:45–15:15 · Asia/Kathmandu"), "{done:#?}");
 
     let unknown = browser.open(&format!("{url}?tz=%3Cscript%3EMars")).await;
     assert_eq!(unknown.status, 400);
@@ -146,13 +166,15 @@ async fn the_clocks_change() {
     let (browser, url) = (Browser::default(), address(&desk.api, "night").await);
     let spring = browser.open(&format!("{url}?day=2026-03-29")).await.text;
     assert!(
-        spring.contains(">01:30 (UTC+01:00)</a>") && spring.contains(">03:00 (UTC+02:00)</a>"),
+        spring.contains(">01:30 <small>(UTC+01:00)</small></a>")
+            && spring.contains(">03:00 <small>(UTC+02:00)</small></a>"),
         "{spring}"
     );
     assert!(!spring.contains(">02:"), "{spring}");
     let autumn = browser.open(&format!("{url}?day=2026-10-25")).await.text;
     assert!(
-        autumn.contains(">02:00 (UTC+02:00)</a>") && autumn.contains(">02:00 (UTC+01:00)</a>"),
+        autumn.contains(">02:00 <small>(UTC+02:00)</small></a>")
+            && autumn.contains(">02:00 <small>(UTC+01:00)</small></a>"),
         "{autumn}"
     );
     let ordinary = browser.open(&format!("{url}?day=2026-03-08")).await.text;
@@ -176,7 +198,7 @@ async fn a_doubled_form_books_once() {
     assert!(other.text.contains("sent before") && other.text.contains("value=\"Ada L.\""), "{other:#?}");
 }
 
-/// Who comes too late keeps what was typed, and chooses among the times that are left.
+/// A visitor who comes too late keeps what was typed, and chooses among the times that are left.
 #[tokio::test]
 async fn taken_meanwhile_keeps_what_was_typed() {
     let server = TestServer::start().await;
@@ -189,9 +211,14 @@ async fn taken_meanwhile_keeps_what_was_typed() {
     let typed = [("name", "Bob"), ("email", "bob@example.org"), ("notes", "A & B")];
     let late = send(&browser, &page, &typed).await;
     assert_eq!(late.status, 409, "{late:#?}");
-    for shown in ["not free any more", "value=\"Bob\"", "A &amp; B", "Other free times", "09:30–10:00"] {
+    let kept =
+        ["value=\"Bob\"", "A &amp; B", "We keep what you typed.", "<h3 id=\"day-0\">Tuesday, 10 March 2026"];
+    for shown in
+        ["no longer available", "<s><strong>", "Other free times", ">09:30</label>"].iter().chain(&kept)
+    {
         assert!(late.text.contains(shown), "{shown}: {}", late.text);
     }
+    assert!(!late.text.contains(" checked"), "no time is chosen beforehand: {}", late.text);
     let rest = late.text.split_once("name=\"start\" required value=\"").expect("another time").1;
     let other = rest.split('"').next().unwrap_or_default();
     let again = [("name", "Bob"), ("email", "bob@example.org"), ("start", other)];
@@ -233,7 +260,7 @@ async fn mistakes_are_told_at_their_field() {
     for (fields, control) in mistakes {
         let answer = send(&browser, &page, fields).await;
         assert_eq!(answer.status, 400, "{control}: {answer:#?}");
-        assert!(answer.text.contains(&format!("id=\"{control}-error\"")), "{control}: {}", answer.text);
+        assert!(answer.text.contains(&format!("id=\"error-{control}\"")), "{control}: {}", answer.text);
         assert!(answer.text.contains(&format!("<a href=\"#{control}\">")), "{control}: {}", answer.text);
     }
     let right =
@@ -257,14 +284,14 @@ async fn every_mistake_is_told_at_once() {
     assert_eq!(wrong.status, 400, "{wrong:#?}");
     let list = "<ul>\n<li><a href=\"#name\">Enter your name.</a></li>\n\
                 <li><a href=\"#email\">Enter a valid email address, such as ada@example.com.</a></li>\n\
-                <li><a href=\"#q.topic\">Topic: Fill in this field.</a></li>\n\
-                <li><a href=\"#q.days\">Days: Fill in this field.</a></li>\n</ul>";
+                <li><a href=\"#q.topic\">Topic: Choose an option.</a></li>\n\
+                <li><a href=\"#q.days\">Days: Choose an option.</a></li>\n</ul>";
     for shown in ["Please check the marked fields", list, ">\nkept</textarea>"] {
         assert!(wrong.text.contains(shown), "{shown}: {}", wrong.text);
     }
     for control in ["name", "email", "q.topic", "q.days"] {
-        let described = format!("aria-describedby=\"{control}-error\"");
-        let error = format!("<p class=\"error\" id=\"{control}-error\">");
+        let described = format!("aria-describedby=\"error-{control}\"");
+        let error = format!("<p class=\"error\" id=\"error-{control}\">");
         assert!(wrong.text.contains(&described) && wrong.text.contains(&error), "{control}: {}", wrong.text);
     }
     assert_eq!(wrong.text.matches("Enter your name.").count(), 2, "{wrong:#?}");
@@ -272,7 +299,7 @@ async fn every_mistake_is_told_at_once() {
     assert_eq!(send(&browser, &wrong, &right).await.status, 303);
 }
 
-/// Nothing that somebody typed is ever markup.
+/// Text that somebody typed is never markup.
 #[tokio::test]
 async fn hostile_input_is_text() {
     let server = TestServer::start().await;
@@ -431,7 +458,7 @@ async fn a_calendar_that_is_down_is_not_an_empty_one() {
     server.clock.advance_ms(1);
     let list = browser.open(&url).await;
     assert_eq!((list.status, list.header("retry-after")), (503, "5"));
-    assert!(list.text.contains("Times cannot be shown right now"), "{list:#?}");
+    assert!(list.text.contains("Times can’t be shown right now"), "{list:#?}");
     let kept = send(&browser, &page, &ADA).await;
     assert_eq!(kept.status, 503, "{kept:#?}");
     assert!(kept.text.contains("value=\"Ada\"") && kept.text.contains("in a moment"), "{kept:#?}");
@@ -456,7 +483,75 @@ async fn nothing_free_leads_on() {
     desk.open("rare", window).await;
     let (browser, url) = (Browser::default(), address(&desk.api, "rare").await);
     let empty = browser.open(&url).await;
-    assert!(empty.text.contains("No times available in March."), "{empty:#?}");
-    let may = browser.open(&leads(&empty, "Next free times: May 2026")).await;
-    assert!(may.text.contains("Monday, 4 May 2026") && !may.text.contains("Next month"), "{may:#?}");
+    for shown in ["<h2>No times available in March</h2>", "The next free day is Monday, 4 May 2026."] {
+        assert!(empty.text.contains(shown), "{shown}: {empty:#?}");
+    }
+    let april = browser.open(&leads_by_label(&empty, "Next month, April 2026")).await;
+    assert!(april.text.contains("No times available in April"), "{april:#?}");
+    let may = browser.open(&leads(&empty, "Show 4 May")).await;
+    assert!(may.text.contains("Monday, 4 May 2026") && has_dead_arrow(&may, "Next month"), "{may:#?}");
+    assert_eq!(may.text.matches("#times\" aria-label=\"").count(), 1, "days with times: {may:#?}");
+}
+
+/// A month without later times has no arrow to the next; without earlier ones either it has no arrows at all.
+#[tokio::test]
+async fn nothing_free_at_all_leads_nowhere() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let range = |end: &str| json!({ "kind": "range", "startDate": "2026-03-01", "endDate": end });
+    let closed = json!({ "timeZone": "UTC", "weekly": [] });
+    desk.open("never", json!({ "bookingWindow": range("2026-05-10"), "schedule": closed.clone() })).await;
+    // Of a window without an end it is not known.
+    desk.open("unlimited", json!({ "schedule": closed })).await;
+    let browser = Browser::default();
+    let never = browser.open(&address(&desk.api, "never").await).await;
+    assert_eq!(never.status, 200, "{never:#?}");
+    assert!(never.text.contains("<h2>No times available</h2>"), "{never:#?}");
+    for absent in ["Next month", "Previous month", "id=\"month\"", "class=\"button\">", "#times"] {
+        assert!(!never.text.contains(absent), "{absent}: {never:#?}");
+    }
+    let april = browser.open(&format!("{}?month=2026-04", address(&desk.api, "never").await)).await;
+    for shown in ["<h2>No times available in April</h2>", "No later times either."] {
+        assert!(april.text.contains(shown), "{shown}: {april:#?}");
+    }
+    assert!(has_dead_arrow(&april, "Next month"), "{april:#?}");
+    leads_by_label(&april, "Previous month, March 2026");
+
+    let unlimited = browser.open(&address(&desk.api, "unlimited").await).await;
+    assert!(unlimited.text.contains("<h2>No times available in March</h2>"), "{unlimited:#?}");
+    assert!(!unlimited.text.contains("later times"), "{unlimited:#?}");
+    leads_by_label(&unlimited, "Next month, April 2026");
+}
+
+/// A long description is cut after a sentence, and the rest is folded.
+#[tokio::test]
+async fn a_long_description_is_folded() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    let rest = "Bring the record of processing activities. ".repeat(5);
+    let description = format!("We look at what you have written so far & talk about it. {rest}");
+    desk.open("long", json!({ "description": description })).await;
+    let page = Browser::default().open(&address(&desk.api, "long").await).await;
+    let beginning =
+        "<p class=\"about\" dir=\"auto\">We look at what you have written so far &amp; talk about it. Bring";
+    assert!(page.text.contains(beginning), "{page:#?}");
+    let folded = "<details><summary>Read more</summary><p class=\"about\" dir=\"auto\">Bring the record";
+    assert!(page.text.contains(folded), "{page:#?}");
+    assert_eq!(page.text.matches("Bring the record").count(), 5, "nothing is shown twice: {page:#?}");
+}
+
+/// The drawings that a page uses stand in it once, inside the part that scripts put in place of another page's.
+#[tokio::test]
+async fn a_page_brings_its_drawings() {
+    let server = TestServer::start().await;
+    let desk = Desk::of(&server, "alice").await;
+    desk.open("intro", json!({})).await;
+    let list = Browser::default().open(&address(&desk.api, "intro").await).await;
+    let (_, main) = list.text.split_once("<main").expect("the page's main part");
+    let symbols: Vec<&str> =
+        main.split("<symbol id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(symbols, ["i-back", "i-clock", "i-globe", "i-next"]);
+    for used in main.split("<use href=\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
+        assert!(symbols.contains(&used), "{used}: {list:#?}");
+    }
 }

@@ -32,7 +32,7 @@ async fn a_link_skips_to_the_times() {
         assert!(after.starts_with(&format!("#times\">{name}</a>")), "{language}: {after}");
         // Where it leads to takes the focus without scripts, too.
         assert_eq!(
-            list.text.matches("<h2 id=\"times\" tabindex=\"-1\">").count(),
+            list.text.matches("<h2 id=\"times\" tabindex=\"-1\" aria-label=\"").count(),
             1,
             "{language}: {list:#?}"
         );

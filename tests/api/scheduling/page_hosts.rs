@@ -34,24 +34,22 @@ async fn hosts_have_their_pictures() {
     let list = browser.open(&format!("{url}?day={DAY}")).await;
     assert_eq!((list.status, sources(&list)), (200, Some("https://pictures.example:8443")), "{list:#?}");
     assert_eq!(list.header("referrer-policy"), "no-referrer");
-    let shown = "<li><span class=\"face\" aria-hidden=\"true\"><span>AL</span><img alt=\"\" \
-                 src=\"https://pictures.example:8443/ada.png?s=64&amp;v=1\" width=\"32\" height=\"32\" loading=\"lazy\" \
-                 decoding=\"async\"></span><bdi>Ada Lovelace</bdi></li>";
-    assert!(list.text.contains(shown), "{list:#?}");
     // Who has none is shown beside them by the initials.
-    let other =
-        "<li><span class=\"face\" aria-hidden=\"true\"><span>山</span></span><bdi>山田 太郎</bdi></li>";
-    assert!(list.text.contains(other), "{list:#?}");
+    let shown = "<span class=\"faces\"><span class=\"face\" aria-hidden=\"true\"><span>AL</span><img alt=\"\" \
+                 src=\"https://pictures.example:8443/ada.png?s=64&amp;v=1\" width=\"48\" height=\"48\" loading=\"lazy\" \
+                 decoding=\"async\"></span><span class=\"face\" aria-hidden=\"true\"><span>山</span></span></span>";
+    assert!(list.text.contains(shown), "{list:#?}");
+    let names = "<p class=\"soft\"><bdi>Ada Lovelace</bdi>, <bdi>山田 太郎</bdi></p><h1";
+    assert!(list.text.contains(names), "{list:#?}");
 
-    // Where no host is shown, nothing is loaded.
+    // The form shows them too. Where no host is shown, nothing is loaded.
     let page = form(&server, &browser, &url, "09:00").await;
+    assert!(page.text.contains(shown) && sources(&page) == sources(&list), "{page:#?}");
     let done = follow(&browser, &send(&browser, &page, &ADA).await).await;
-    for page in [&page, &done] {
-        assert!(sources(page).is_none() && !page.text.contains("<img"), "{page:#?}");
-    }
+    assert!(sources(&done).is_none() && !done.text.contains("<img"), "{done:#?}");
 }
 
-/// A picture without a name is told to be one; names without pictures are a text.
+/// A picture without a name has a text of its own; a name without a picture has its initials, and nothing is loaded.
 #[tokio::test]
 async fn a_picture_or_a_name_alone() {
     let server = TestServer::start().await;
@@ -67,8 +65,9 @@ async fn a_picture_or_a_name_alone() {
     }
     let named = json!([host(&desk, json!({ "displayName": "Alice" }))]);
     let list = browser.open(&of_hosts(&desk.api, &desk, "named", named).await).await;
-    assert!(list.text.contains("<dt>With</dt><dd>Alice</dd>"), "{list:#?}");
-    assert!(sources(&list).is_none() && !list.text.contains("class=\"face\""), "{list:#?}");
+    let face = "<span class=\"face\" aria-hidden=\"true\"><span>A</span></span><div><p class=\"soft\"><bdi>Alice</bdi></p>";
+    assert!(list.text.contains(face), "{list:#?}");
+    assert!(sources(&list).is_none() && !list.text.contains("<img"), "{list:#?}");
 }
 
 /// A logo and pictures of one site are one source; an address that would add more to the policy is not loaded at all.
@@ -92,7 +91,7 @@ async fn pictures_add_their_sites_and_nothing_else() {
     let list = open("hostile", hostile, json!({})).await;
     assert_eq!(sources(&list), None);
     assert!(!list.header("content-security-policy").contains("sandbox"), "{list:#?}");
-    let told = "<dd>&lt;script&gt;Mallory&quot; onload=&quot;x</dd>";
+    let told = "<bdi>&lt;script&gt;Mallory&quot; onload=&quot;x</bdi>";
     assert!(list.text.contains(told) && !list.text.contains("x.png"), "{list:#?}");
     let quoted = json!({ "displayName": name, "avatarUrl": "https://pictures.example/\"onerror=\"x" });
     let list = open("quoted", quoted, json!({})).await;

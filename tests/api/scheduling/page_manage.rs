@@ -9,7 +9,8 @@ use super::lifecycle::path;
 use super::page::{ADA, address, follow, form, leads, send};
 use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
 
-const CANCEL: &str = "Cancel this booking";
+const CANCEL: &str = "Cancel booking";
+const CANCEL_REQUEST: &str = "Cancel request";
 const MOVE: &str = "Reschedule";
 const DAY_MS: i64 = 24 * 60 * 60_000;
 
@@ -48,14 +49,14 @@ async fn the_invitee_cancels_on_the_page() {
     let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
     let asked = browser.open(&leads(&done, CANCEL)).await;
     assert_eq!(asked.status, 200, "{asked:#?}");
-    for shown in ["Do you want to cancel", "Intro call", "09:00–09:30", "ada@example.org"] {
+    for shown in ["Cancel this booking?", "Intro call", "09:00–09:30", "(optional, Alice reads it)"] {
         assert!(asked.text.contains(shown), "{shown}: {}", asked.text);
     }
     let policy = asked.header("content-security-policy");
     assert!(policy.ends_with("frame-ancestors 'none'"), "{policy}");
     let mut own = done.url.clone();
     own.set_query(None);
-    assert_eq!(leads(&asked, "Back to the booking"), own.as_str());
+    assert_eq!(leads(&asked, "Keep it"), own.as_str());
 
     let long = "x".repeat(2_001);
     let refused = send(&browser, &asked, &[("reason", &long)]).await;
@@ -99,7 +100,7 @@ async fn the_invitee_moves_it_on_the_page() {
     assert!(browser.open(&leads(&asked, "Choose another time")).await.text.contains(">11:00</a>"));
 
     let moved = follow(&browser, &send(&browser, &asked, &[]).await).await;
-    assert!(moved.text.contains("Your booking is confirmed") && moved.text.contains("10:30–11:00"));
+    assert!(moved.text.contains("Your new time is confirmed") && moved.text.contains("10:30–11:00"));
     let shown = the_booking(&desk, &id).await;
     assert_eq!(
         (&shown["start"], &shown["previousStart"], &shown["rescheduledBy"], &shown["rescheduleCount"]),
@@ -118,11 +119,11 @@ async fn the_invitee_moves_it_on_the_page() {
     desk.api.post(BOOKINGS, booking(&other, "11:00")).send().await.expect(201);
     let refused = send(&browser, &late, &[]).await;
     assert_eq!(refused.status, 409, "{refused:#?}");
-    for shown in ["was not changed", "not free any more", "Other free times"] {
+    for shown in ["was not changed", "no longer available", "Other free times"] {
         assert!(refused.text.contains(shown), "{shown}: {}", refused.text);
     }
     assert_eq!(browser.open(late.url.as_str()).await.status, 409);
-    let asked = browser.open(&leads(&refused, "Tuesday, 10 March 2026, 11:30–12:00 (UTC, UTC+00:00)")).await;
+    let asked = browser.open(&leads(&refused, "11:30")).await;
     assert_eq!(send(&browser, &asked, &[]).await.status, 303);
     assert_eq!(the_booking(&desk, &id).await["start"], at("11:30"));
 }
@@ -153,8 +154,8 @@ async fn a_moved_one_waits_for_the_host_again() {
     let fields = json!({ "requiresConfirmation": true, "reschedule": { "maxCount": 1 } });
     let id = desk.open("intro", fields).await;
     let waiting = booked(&server, &desk, &browser, ("intro", "09:00")).await;
-    assert!(waiting.text.contains(CANCEL) && !waiting.text.contains(MOVE), "{waiting:#?}");
-    let to_move = leads(&waiting, CANCEL).replace("/cancel", "/move");
+    assert!(!waiting.text.contains(CANCEL) && !waiting.text.contains(MOVE), "{waiting:#?}");
+    let to_move = leads(&waiting, CANCEL_REQUEST).replace("/cancel", "/move");
     let told = browser.open(&to_move).await;
     assert_eq!(told.status, 200);
     assert!(told.text.contains("has not confirmed this booking yet"), "{told:#?}");
@@ -249,8 +250,8 @@ async fn the_token_of_the_api_opens_the_page() {
     let page = |token: &str| format!("http://{}/book/b/{token}", server.address);
     let own = page(&text(&made["manageToken"]));
     let shown = browser.open(&format!("{own}?lang=de")).await;
-    let asked = browser.open(&leads(&shown, "Diese Buchung stornieren")).await;
-    assert!(asked.text.contains("Möchten Sie diese Buchung stornieren?"), "{asked:#?}");
+    let asked = browser.open(&leads(&shown, "Buchung stornieren")).await;
+    assert!(asked.text.contains("Diese Buchung stornieren?"), "{asked:#?}");
     let over = follow(&browser, &send(&browser, &asked, &[]).await).await;
     assert!(over.text.contains("Buchung storniert"), "{over:#?}");
 
@@ -272,8 +273,19 @@ async fn the_booking_goes_into_the_invitees_own_calendar() {
     let (desk, browser) = (Desk::of(&server, "alice").await, Browser::default());
     let places = json!([{ "type": "link", "value": "https://meet.example.org/alice" }]);
     let id = desk.open("intro", json!({ "locations": places, "requiresConfirmation": true })).await;
-    let done = booked(&server, &desk, &browser, ("intro", "09:00")).await;
+    let waiting = booked(&server, &desk, &browser, ("intro", "09:00")).await;
     let made = the_booking(&desk, &id).await;
+    // A request that may be declined is offered to no calendar.
+    assert!(!waiting.text.contains("invite.ics"), "{waiting:#?}");
+    let file_of = |page: &Page| {
+        let mut url = page.url.clone();
+        url.set_query(None);
+        format!("{url}/invite.ics")
+    };
+    let tentative = browser.open(&file_of(&waiting)).await.text;
+    assert!(tentative.contains("STATUS:TENTATIVE"), "{tentative}");
+    desk.api.post(path(&made, "/confirm"), json!({})).send().await.expect(200);
+    let done = browser.open(waiting.url.as_str()).await;
     let google = "&text=Intro%20call%20with%20Alice&dates=20260310T090000Z%2F20260310T093000Z&location=";
     assert!(leads(&done, "Google Calendar").contains(google), "{done:#?}");
     for site in ["Outlook.com", "Microsoft 365"] {
@@ -289,7 +301,7 @@ async fn the_booking_goes_into_the_invitees_own_calendar() {
     let lines = file.text.replace("\r\n ", "");
     let uid = format!("UID:{}", text(&made["iCalUid"]));
     let url = format!("/book/b/{}", done.url.path_segments().and_then(Iterator::last).expect("a token"));
-    for line in [uid.as_str(), "DTSTART:20260310T090000Z", "SEQUENCE:0", "STATUS:TENTATIVE", url.as_str()] {
+    for line in [uid.as_str(), "DTSTART:20260310T090000Z", "SEQUENCE:0", "STATUS:CONFIRMED", url.as_str()] {
         assert!(lines.contains(line), "{line}: {lines}");
     }
     // It is no message: nobody is asked, and the host's address is not told.
@@ -297,7 +309,6 @@ async fn the_booking_goes_into_the_invitees_own_calendar() {
         assert!(!lines.contains(absent), "{absent}: {lines}");
     }
 
-    desk.api.post(path(&made, "/confirm"), json!({})).send().await.expect(200);
     let moved = json!({ "start": at("10:00") });
     desk.api.post(path(&made, "/reschedule"), moved).send().await.expect(200);
     let lines = browser.open(&address).await.text;

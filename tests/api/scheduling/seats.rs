@@ -1,10 +1,12 @@
 //! Event types whose meetings have several seats.
 
 use harness::TestServer;
+use harness::browser::Browser;
 use serde_json::{Value, json};
 use switchboard::bookings::jobs::event::BOOKING_EVENT;
 use switchboard::job_runner::runner;
 
+use super::page::address;
 use super::{BOOKINGS, DAY, Desk, SLOTS, booking, on, starts, text};
 
 /// The booking of an address of its own.
@@ -93,4 +95,12 @@ async fn the_number_of_seats_is_told_where_it_may_be() {
         assert_eq!(answer["data"][0]["seatsRemaining"], expected);
         assert_eq!(seats_left(&desk, &id).await, json!(2));
     }
+    // On the page as in the API.
+    let page = async |slug: &str| {
+        Browser::default().open(&format!("{}?day={DAY}", address(&desk.api, slug).await)).await
+    };
+    let told = page("shown").await;
+    assert!(told.text.contains(">09:00 <small>Seats left: 2</small></a>"), "{told:#?}");
+    let hidden = page("hidden").await;
+    assert!(hidden.text.contains(">09:00</a>") && !hidden.text.contains("Seats left"), "{hidden:#?}");
 }

@@ -69,7 +69,7 @@ async fn forms_that_do_not_arrive_keep_nobody_from_booking() {
     let page = form(&server, &browser, &url, "09:00").await;
     let booked = follow(&browser, &send(&browser, &page, &ADA).await).await;
     assert!(booked.text.contains("Your booking is confirmed"), "{booked:#?}");
-    let cancel = browser.open(&leads(&booked, "Cancel this booking")).await;
+    let cancel = browser.open(&leads(&booked, "Cancel booking")).await;
     assert_eq!(send(&browser, &cancel, &[]).await.status, 303);
     let page = form(&server, &browser, &url, "10:00").await;
     let booked = send_from(&server, &page, "203.0.113.1").await;

@@ -85,7 +85,7 @@ async fn an_address_books_three_times_an_hour() {
     let refused = send(&browser, &page, &[ADA[0], spelled]).await;
     // The first one was made two seconds after the beginning, and this is the eighth second.
     assert_eq!((refused.status, refused.header("retry-after")), (429, "3594"), "{refused:#?}");
-    assert!(refused.text.contains("too many bookings") && refused.text.contains("id=\"email-error\""));
+    assert!(refused.text.contains("too many bookings") && refused.text.contains("id=\"error-email\""));
     assert_eq!(free(&desk, &id).await, 3, "its time is free again");
     // Another address does, and so does a key: it has a budget of its own.
     assert_eq!(send(&browser, &refused, &[ADA[0], ("email", "bob@example.org")]).await.status, 303);

@@ -7,6 +7,7 @@ use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::event_types;
 
 use crate::app::App;
+use crate::bookings::rules::MINUTE_MS;
 use crate::bookings::{host_decision, manage_token, policy, schedules, state};
 
 /// A booking with its event type as it is now.
@@ -85,6 +86,29 @@ impl BookedEvent {
     /// What it is called: the event type's title, or the booking's own where that was deleted.
     pub fn what(&self) -> &str {
         self.event_type.as_ref().map_or(self.body.title.as_str(), |event_type| event_type.title.as_str())
+    }
+
+    /// The reason that hosts, or a key of the API, gave for the booking's end.
+    pub fn reason_of_hosts(&self) -> Option<&str> {
+        let reason = match self.row.status.as_str() {
+            "rejected" => self.body.rejection_reason.as_deref(),
+            "cancelled" if self.body.cancelled_by != Some(Party::Invitee) => {
+                self.body.cancellation_reason.as_deref()
+            }
+            _ => None,
+        };
+        reason.filter(|reason| !reason.trim().is_empty())
+    }
+
+    /// The end of the time, in milliseconds since 1970, in which the invitee may do this; none where it is the booking's beginning.
+    pub fn deadline(&self, deed: InviteeAction) -> Option<i64> {
+        let event_type = self.event_type.as_ref()?;
+        let notice_minutes = match deed {
+            InviteeAction::Cancel => event_type.cancellation.min_notice_minutes,
+            InviteeAction::Move => event_type.reschedule.min_notice_minutes,
+        };
+        (notice_minutes > 0)
+            .then(|| self.row.start_at.saturating_sub(notice_minutes.saturating_mul(MINUTE_MS)))
     }
 
     /// Why the invitee may not do this at `now`; none: they may. The rules are those that hold where it is done (`cancel`, `reschedule`).

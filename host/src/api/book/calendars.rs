@@ -11,14 +11,15 @@ use url::form_urlencoded;
 
 use crate::api::book::booked::BookedEvent;
 use crate::api::book::choice::Choice;
+use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::calendars::calendars;
 use crate::api::book::texts::texts;
-use crate::api::request::request_id::X_REQUEST_ID;
 use crate::app::App;
 use crate::bookings::{event_body, titles};
 use crate::locale::Language;
 use crate::locale::html::Html;
+use crate::web::request_id::X_REQUEST_ID;
 
 /// What a link to the sites of Microsoft's calendars begins with, and the sites: of private accounts, and of those of organizations.
 const OUTLOOK_PATH: &str = "/calendar/0/deeplink/compose?";
@@ -77,33 +78,38 @@ fn query(fields: &[(&str, &str)], location: Option<&str>) -> String {
     query.finish().replace('+', "%20")
 }
 
-/// Whether the booking takes place, or may.
-fn is_standing(booked: &BookedEvent) -> bool {
-    matches!(booked.row.status.as_str(), "pending" | "confirmed")
-}
-
-/// The ways; nothing for a booking that is over or does not take place. Other sites are opened in a tab of their own.
-pub fn ways(visit: &PageRequest, booked: &BookedEvent) -> Html {
+/// The ways; nothing for a booking that is not confirmed. `is_folded`: in a part of the page that a click opens. Other sites are opened in a
+/// tab of their own.
+pub fn ways(visit: &PageRequest, booked: &BookedEvent, is_folded: bool) -> Html {
     let mut html = Html::default();
-    if !is_standing(booked) {
+    if booked.row.status != "confirmed" {
         return html;
     }
     let (texts, entry) = (calendars(visit.language), CalendarEntry::of(booked, visit.language));
-    html.raw("<p>").text(texts.add).raw(":</p>\n<ul>\n");
+    match is_folded {
+        true => {
+            html.raw("<details class=\"foot\"><summary>").html(&icon(PageIcon::Calendar)).text(texts.add);
+            html.raw("</summary>\n")
+        }
+        false => html.raw("<div class=\"stack\">").element("h2", texts.add),
+    };
+    html.raw("<ul class=\"calendars\">\n");
     let google = ("Google Calendar", entry.google());
     let sites = OUTLOOK_SITES.map(|(name, site)| (name, entry.outlook(site)));
     for (name, url) in std::iter::once(google).chain(sites) {
-        html.raw("<li><a href=\"").text(&url).raw("\" target=\"_blank\" rel=\"noopener\">");
+        html.raw("<li><a href=\"").text(&url);
+        html.raw("\" class=\"button plain\" target=\"_blank\" rel=\"noopener\">");
         html.text(name).raw("</a></li>\n");
     }
     let look = Choice { is_embedded: false, ..visit.choice.spoken() };
     html.raw("<li><a href=\"").text(&format!("{}/invite.ics{}", booked.token, look.query()));
     // With a target the page's script leaves it to the browser, which stays on the page.
     html.raw(match visit.choice.is_embedded {
-        true => "\" target=\"_blank\" rel=\"noopener\">",
-        false => "\" target=\"_top\">",
+        true => "\" class=\"button plain\" target=\"_blank\" rel=\"noopener\">",
+        false => "\" class=\"button plain\" target=\"_top\">",
     });
-    html.text(texts.file).raw("</a></li>\n</ul>\n");
+    html.text(texts.file).raw("</a></li>\n</ul>");
+    html.raw(if is_folded { "</details>\n" } else { "</div>\n" });
     html
 }
 
@@ -113,7 +119,7 @@ pub fn ways(visit: &PageRequest, booked: &BookedEvent) -> Html {
 /// `not_found` where the token names no booking.
 pub async fn file(app: &App, visit: &PageRequest, token: &str) -> Result<Option<Response>> {
     let booked = BookedEvent::find(app, token).await?.ok_or_else(|| not_found("booking"))?;
-    if !is_standing(&booked) && booked.row.status != "completed" {
+    if !matches!(booked.row.status.as_str(), "pending" | "confirmed" | "completed") {
         return Ok(None);
     }
     let visit = &visit.with_clock_of(&booked.row);

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use model::Instant;
 use url::form_urlencoded;
 
-use crate::api::book::brand::Color;
+use crate::bookings::brand::Color;
 use crate::locale::Language;
 use crate::locale::dates::Hours;
 

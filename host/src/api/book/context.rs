@@ -9,15 +9,15 @@ use axum::response::Response;
 use base::error::{Code, Error};
 use http::{HeaderValue, StatusCode, header};
 
-use crate::api::access::rate_limit::{Class, Limiters};
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::received_form::{FormDesk, ReceivedForm};
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
-use crate::api::request::unread_body::Rest;
-use crate::api::response::error;
 use crate::app::App;
 use crate::bookings::host_decision;
+use crate::web::error;
+use crate::web::rate_limit::{Class, Limiters};
+use crate::web::unread_body::Rest;
 
 /// Pages that one address may open a minute.
 pub const VIEWS_PER_MINUTE: u64 = 300;

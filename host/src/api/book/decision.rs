@@ -14,25 +14,28 @@ use model::Instant;
 use scheduling::hours::Zone;
 use storage::lane::Lane;
 
-use crate::api::access::rate_limit::Class;
 use crate::api::book::booked::BookedEventOfHost;
 use crate::api::book::context::{
     BookContext, BookParams, VIEWS_PER_MINUTE, drain, failed, read_of_host, see_other,
 };
-use crate::api::book::form::FormFields;
+use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::layout::HtmlPage;
+use crate::api::book::outcome::{self, Tone};
 use crate::api::book::subject::{self, PageRequest};
 use crate::api::book::submit::FormResult;
 use crate::api::book::texts::decision::{DecisionTexts, decision};
+use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
-use crate::api::book::{done, host_view, received_form};
-use crate::api::request::unread_body;
+use crate::api::book::{facts, host_view, received_form};
 use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::bookings::host_decision::HostRight;
 use crate::bookings::{confirm, rules};
-use crate::locale::dates;
 use crate::locale::html::Html;
+use crate::locale::meeting_time;
+use crate::web::form::FormFields;
+use crate::web::rate_limit::Class;
+use crate::web::unread_body;
 
 /// The field of a declined booking's reason.
 const REASON: &str = "reason";
@@ -58,13 +61,6 @@ impl HostChoice {
         match self {
             HostChoice::Confirm => "confirm",
             HostChoice::Decline => "decline",
-        }
-    }
-
-    fn other(self) -> HostChoice {
-        match self {
-            HostChoice::Confirm => HostChoice::Decline,
-            HostChoice::Decline => HostChoice::Confirm,
         }
     }
 
@@ -226,7 +222,7 @@ fn fault(visit: &PageRequest, fields: &FormFields, e: Error) -> Result<DecisionF
     Ok(DecisionFault { text, status })
 }
 
-/// The form, or the text that says what has become of the booking.
+/// The forms, or the text that says what has become of the booking.
 fn page(
     visit: &PageRequest,
     found: &BookedEventOfHost,
@@ -238,31 +234,29 @@ fn page(
     let booked = &found.booked;
     let zone = match &booked.event_type {
         Some(event_type) => rules::zone(event_type),
-        None => Zone::named(&booked.body.time_zone).unwrap_or_else(Zone::utc),
+        None => facts::zone_of_invitee(booked),
     };
-    let mut html = Html::default();
-    if let Some(fault) = fault {
-        html.raw("<div class=\"alert\" role=\"alert\">\n<p><strong>").text(texts(visit.language).not_changed);
-        html.raw("</strong></p>\n<p>").text(fault.text).raw("</p>\n</div>\n");
-    }
-    let title = match outcome(visit, found, &zone, now) {
-        Some((title, text)) => {
-            if let Some(text) = text {
-                html.element("p", &text);
-            }
-            html.html(&done::facts_in(visit, booked, &zone));
+    let mut html = match fault {
+        Some(fault) => outcome::fault_note(texts(visit.language).not_changed, fault.text),
+        None => Html::default(),
+    };
+    let title = match decided(visit, found, &zone, now) {
+        Some((title, heading)) => {
+            let facts = facts::of_host(visit, booked, &zone, &Html::default());
+            html.html(&heading).html(&outcome::boxed(Some(booked.what()), &facts));
             title
         }
         None => {
-            form(&mut html, visit, found, &zone, choice, fields);
+            html.html(&request(visit, found, &zone));
+            html.html(&match choice {
+                HostChoice::Confirm => forms(visit, found, fields),
+                HostChoice::Decline => decline_form(visit, found, fields, ""),
+            });
+            html.html(&rest(visit, found, &zone, choice));
             choice.labels(&decision(visit.language))[0]
         }
     };
-    let page = HtmlPage::new(title, html);
-    let page = match &booked.event_type {
-        Some(event_type) => page.of(event_type).unframed(),
-        None => page,
-    };
+    let page = outcome::page(title, &html, booked).unframed();
     match fault {
         Some(DecisionFault { status: StatusCode::SERVICE_UNAVAILABLE, .. }) => {
             page.with_status(StatusCode::SERVICE_UNAVAILABLE).retry_after_s(RETRY_AFTER_S)
@@ -272,58 +266,116 @@ fn page(
     }
 }
 
-/// Title and text of a booking that waits for no decision; none while the host can decide.
-fn outcome(
+/// Title and heading of a booking that waits for no decision; none while the host can decide.
+fn decided(
     visit: &PageRequest,
     found: &BookedEventOfHost,
     zone: &Zone,
     now: i64,
-) -> Option<(&'static str, Option<String>)> {
+) -> Option<(&'static str, Html)> {
     let (texts, own, row) = (texts(visit.language), decision(visit.language), &found.booked.row);
     let is_own = row.decided_by.as_deref() == Some(found.connection_id.as_str());
     let told = |by_reader: &str, by_others: &str| {
-        let at = Instant::from_millis(row.decided_at?);
-        let when = dates::moment(at, zone, visit.language, visit.hours);
-        let text = if is_own { by_reader } else { by_others };
-        Some(text.replace("{when}", &when))
+        let mut sentence = Html::default();
+        if let Some(at) = row.decided_at {
+            let at = Instant::from_millis(at);
+            let when = meeting_time::moment(at, zone, visit.language, visit.hours);
+            let text = if is_own { by_reader } else { by_others };
+            sentence.text(&text.replace("{when}", &when));
+        }
+        sentence
     };
-    match row.status.as_str() {
-        "pending" if row.confirm_by.is_none_or(|at| now < at) => None,
-        "pending" | "expired" => Some((texts.expired[0], Some(texts.expired[1].to_owned()))),
-        "confirmed" | "completed" => Some((own.is_confirmed, told(own.you_confirmed, own.was_confirmed))),
-        "rejected" => Some((texts.rejected[0], told(own.you_declined, own.was_declined))),
-        _ => Some((texts.cancelled[0], Some(texts.cancelled[1].to_owned()))),
-    }
+    let plain = |[title, text]: [&'static str; 2], drawing| {
+        let mut sentence = Html::default();
+        sentence.text(text);
+        (title, outcome::sealed(Tone::Plain, drawing, title, &sentence))
+    };
+    Some(match row.status.as_str() {
+        "pending" if row.confirm_by.is_none_or(|at| now < at) => return None,
+        "pending" | "expired" => plain(texts.expired, PageIcon::Clock),
+        "confirmed" | "completed" => {
+            let sentence = told(own.you_confirmed, own.was_confirmed);
+            let title = own.is_confirmed;
+            (title, outcome::sealed(Tone::Good, PageIcon::Check, title, &sentence))
+        }
+        "rejected" => {
+            let (sentence, title) = (told(own.you_declined, own.was_declined), texts.rejected[0]);
+            (title, outcome::sealed(Tone::Plain, PageIcon::Cross, title, &sentence))
+        }
+        _ => plain(texts.cancelled, PageIcon::Cross),
+    })
 }
 
-/// Writes the invitee's request with what they wrote, and the form with the way to the other decision.
-fn form(
-    html: &mut Html,
+/// The request: invitee, time, and what the invitee wrote.
+fn request(visit: &PageRequest, found: &BookedEventOfHost, zone: &Zone) -> Html {
+    let (texts, booked) = (texts(visit.language), &found.booked);
+    let own = outcomes(visit.language);
+    let asks = decision(visit.language).asks;
+    let (before, after) = asks.split_once("{invitee}").unwrap_or((asks, ""));
+    let mut heading = Html::default();
+    heading.text(before).raw("<bdi>").text(name_of_invitee(found)).raw("</bdi>").text(after);
+    let words = host_view::words(visit, booked);
+    let mut html = outcome::badged(Tone::Warn, PageIcon::Half, own.waiting_for_you, &heading);
+    if !words.as_str().is_empty() {
+        html.html(&host_view::warning_note(texts.for_hosts[1]));
+    }
+    html.html(&outcome::boxed(Some(booked.what()), &facts::of_host(visit, booked, zone, &words)));
+    html
+}
+
+fn name_of_invitee(found: &BookedEventOfHost) -> &str {
+    let invitee = &found.booked.body.invitee;
+    invitee.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&invitee.email)
+}
+
+/// The form that confirms, and folded below it the one that declines.
+fn forms(visit: &PageRequest, found: &BookedEventOfHost, fields: &FormFields) -> Html {
+    let own = decision(visit.language);
+    let mut html = form(visit, found, "");
+    html.raw("<button>").html(&icon(PageIcon::Check)).text(own.confirm[1]).raw("</button>\n</form>\n");
+    html.raw("<details class=\"foot\"><summary>").text(outcomes(visit.language).decline_instead);
+    html.raw("</summary>\n").html(&decline_form(visit, found, fields, HostChoice::Decline.name()));
+    html.raw("</details>\n");
+    html
+}
+
+/// The form that declines with a reason. `page`: the page that takes it, relative to this one; empty: this one.
+fn decline_form(
     visit: &PageRequest,
     found: &BookedEventOfHost,
-    zone: &Zone,
-    choice: HostChoice,
     fields: &FormFields,
-) {
-    let (texts, own, booked) = (texts(visit.language), decision(visit.language), &found.booked);
-    let invitee = &booked.body.invitee;
-    let name = invitee.name.as_deref().filter(|name| !name.trim().is_empty()).unwrap_or(&invitee.email);
-    html.element("p", &own.asks.replace("{invitee}", name)).html(&done::facts_in(visit, booked, zone));
-    html.element("p", texts.for_hosts[1]).html(&host_view::words(visit, booked));
-    html.raw("<form method=\"post\" action=\"").text(&visit.choice.spoken().link()).raw("\">\n");
+    page: &'static str,
+) -> Html {
+    let (texts, own) = (texts(visit.language), decision(visit.language));
+    let read_by = outcomes(visit.language).read_by.replace("{name}", name_of_invitee(found));
+    let mut html = form(visit, found, page);
+    html.html(&outcome::reason_field(texts.reason, &read_by, fields.first(REASON)));
+    html.raw("<button class=\"danger\">").text(own.decline[0]).raw("</button>\n</form>\n");
+    html
+}
+
+/// Begins a form, which says what time the host has seen.
+fn form(visit: &PageRequest, found: &BookedEventOfHost, page: &'static str) -> Html {
+    let mut html = Html::default();
+    html.raw("<form class=\"stack\" method=\"post\" action=\"").raw(page);
+    html.text(&visit.choice.spoken().link()).raw("\">\n");
     html.raw("<input type=\"hidden\" name=\"").raw(SEQUENCE).raw("\" value=\"");
-    html.text(&booked.body.sequence.to_string()).raw("\">\n");
+    html.text(&found.booked.body.sequence.to_string()).raw("\">\n");
+    html
+}
+
+/// The way from the page that declines to the one that confirms, and when the request expires.
+fn rest(visit: &PageRequest, found: &BookedEventOfHost, zone: &Zone, choice: HostChoice) -> Html {
+    let own = outcomes(visit.language);
+    let mut html = Html::default();
     if choice == HostChoice::Decline {
-        html.raw("<div class=\"field\"><label for=\"reason\">").text(texts.reason);
-        html.raw(" <span class=\"muted\">").text(texts.optional).raw("</span></label>\n");
-        // A browser drops the first line feed.
-        html.raw(
-            "<textarea id=\"reason\" name=\"reason\" rows=\"4\" maxlength=\"2000\" autocomplete=\"off\">\n",
-        );
-        html.text(fields.first(REASON)).raw("</textarea></div>\n");
+        let link = format!("{}{}", HostChoice::Confirm.name(), visit.choice.spoken().query());
+        html.raw("<p>").link(&link, own.confirm_instead).raw("</p>\n");
     }
-    html.raw("<button>").text(choice.labels(&own)[1]).raw("</button>\n</form>\n");
-    let other = choice.other();
-    let link = format!("{}{}", other.name(), visit.choice.spoken().query());
-    html.raw("<p>").link(&link, other.labels(&own)[0]).raw("</p>\n");
+    if let Some(at) = found.booked.row.confirm_by {
+        let at = Instant::from_millis(at);
+        let when = meeting_time::moment(at, zone, visit.language, visit.hours);
+        html.raw("<p class=\"hint\">").text(&own.unanswered.replace("{when}", &when)).raw("</p>\n");
+    }
+    html
 }

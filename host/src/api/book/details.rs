@@ -2,25 +2,21 @@
 
 use http::StatusCode;
 use model::Instant;
-use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, QuestionKind};
+use model::scheduling::event_type::{EventType, MeetingPlaceKind};
 
-use crate::api::book::about;
 use crate::api::book::choice::Choice;
-use crate::api::book::form::{self, FormFields};
-use crate::api::book::layout::HtmlPage;
+use crate::api::book::form_controls::{ControlFault, ControlWriter};
+use crate::api::book::icon::{PageIcon, icon};
+use crate::api::book::layout::{HtmlPage, SheetShape};
+use crate::api::book::other_times::{OtherTime, by_day};
 use crate::api::book::subject::{BookableEventType, PageRequest};
-use crate::api::book::texts::fields::Texts;
+use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
+use crate::api::book::{about, form, hosts};
 use crate::locale::dates;
 use crate::locale::html::Html;
-
-/// A mistake in a form, or one reason why it was not taken.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ControlFault {
-    /// The id of the control at fault; none: the booking as a whole.
-    pub control: Option<String>,
-    pub text: &'static str,
-}
+use crate::locale::meeting_time::meeting_time;
+use crate::web::form::FormFields;
 
 /// The reasons why a form was not taken.
 #[derive(Clone, Debug)]
@@ -31,6 +27,13 @@ pub struct FormFault {
     pub retry_after_s: Option<u64>,
     /// The same form is sent again: its token tells that it is the same.
     pub keeps_token: bool,
+}
+
+impl FormFault {
+    /// Whether the time cannot be booked any more.
+    pub fn is_of_time(&self) -> bool {
+        self.faults.iter().any(|one| one.control.as_deref() == Some(form::START))
+    }
 }
 
 /// What the form is filled with.
@@ -44,289 +47,172 @@ pub struct BookingFormView<'a> {
     pub others: Vec<Instant>,
 }
 
+impl BookingFormView<'_> {
+    fn is_taken(&self) -> bool {
+        self.fault.as_ref().is_some_and(FormFault::is_of_time)
+    }
+
+    /// Whether a form was sent. People who only open its page may come back to a time that is their own by now.
+    fn was_sent(&self) -> bool {
+        !self.fields.first(form::TOKEN).is_empty()
+    }
+}
+
 /// The page with the form.
 pub fn page(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> HtmlPage {
-    let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
+    let event_type = &subject.bookable.body;
     let mut html = Html::default();
+    html.html(&head(visit, subject, sheet)).raw("<div class=\"stack wide\">\n");
     if let Some(fault) = &sheet.fault {
-        html.html(&alert(fault, sheet, event_type, texts));
+        html.html(&note(visit, subject, sheet, fault));
     }
-    let when = visit.span(sheet.start, subject.end(sheet.start), &subject.zone);
-    html.raw("<dl>\n").described(texts.when, &when);
-    html.described(texts.duration, &about::minutes(subject.minutes, texts)).raw("</dl>\n");
-    let day = dates::local(sheet.start, &subject.zone).date;
-    let back = Choice { day: Some(day), ..visit.choice.standing() }.link();
-    html.raw("<p>").link(&back, texts.change_time).raw("</p>\n");
-    html.element("h2", texts.details);
-    html.raw("<form method=\"post\" action=\"").text(&visit.choice.standing().link()).raw("\">\n");
-    html.html(&controls(visit, subject, sheet));
-    html.raw("<button>").text(texts.book).raw("</button>\n</form>\n");
-    let mut page = HtmlPage::new(event_type.title.clone(), html).of(event_type);
-    if sheet.fault.is_none() {
-        page = page.with_fact("page", "details").with_fact("start", sheet.start.to_string());
-        page = page.with_fact("end", subject.end(sheet.start).to_string());
+    html.html(&form_of(visit, subject, sheet)).raw("</div>\n");
+    let page = HtmlPage::new(event_type.title.clone(), html).shaped(SheetShape::Two).of(event_type);
+    let page = page.with_pictures(hosts::pictures(event_type));
+    let Some(fault) = &sheet.fault else {
+        let page = page.with_fact("page", "details").with_fact("start", sheet.start.to_string());
+        return page.with_fact("end", subject.end(sheet.start).to_string());
+    };
+    let page = page.with_status(fault.status);
+    match fault.retry_after_s {
+        Some(seconds) => page.retry_after_s(seconds),
+        None => page,
     }
-    if let Some(fault) = &sheet.fault {
-        page = page.with_status(fault.status);
-        if let Some(seconds) = fault.retry_after_s {
-            page = page.retry_after_s(seconds);
-        }
-    }
-    page
 }
 
-/// The reasons, each with a link to its control.
-fn alert(fault: &FormFault, sheet: &BookingFormView<'_>, event_type: &EventType, texts: &Texts) -> Html {
-    // The start has a control only where there are others to choose from.
-    let has_control = |id: &&str| *id != form::START || !sheet.others.is_empty();
-    let control = |one: &ControlFault| one.control.as_deref().filter(has_control).map(str::to_owned);
-    let mut html = Html::default();
-    html.raw("<div class=\"alert\" role=\"alert\">\n");
-    // Who only opens the page has sent nothing, and may come back to a time that is their own by now.
-    if !sheet.fields.first(form::TOKEN).is_empty() {
-        let is_in_fields =
-            fault.faults.iter().all(|one| one.control.as_deref().is_some_and(|id| id != form::START));
-        let title = if is_in_fields { texts.check_fields } else { texts.not_booked };
-        html.raw("<p><strong>").text(title).raw("</strong></p>\n");
-    }
-    html.raw("<ul>\n");
-    for one in &fault.faults {
-        html.raw("<li>");
-        let label = one.control.as_deref().and_then(|id| label_of(event_type, id));
-        let text = label.map_or(one.text.to_owned(), |label| format!("{label}: {}", one.text));
-        match control(one) {
-            Some(id) => html.link(&format!("#{id}"), &text),
-            None => html.text(&text),
-        };
-        html.raw("</li>\n");
-    }
-    html.raw("</ul>\n</div>\n");
-    html
-}
-
-/// The label of the question that a control is of: its fault alone would not say which one it is.
-fn label_of<'e>(event_type: &'e EventType, control: &str) -> Option<&'e str> {
-    let question = event_type.questions.iter().find(|question| form::field_of(question) == control)?;
-    Some(&question.label)
-}
-
-fn controls(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
+/// The event type with the time that was chosen, crossed out if it is taken, and the way to the other times.
+fn head(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
-    let writer = Writer { texts, sheet };
+    let time =
+        meeting_time(sheet.start, subject.end(sheet.start), &subject.zone, visit.language, visit.hours);
     let mut html = Html::default();
-    html.html(&times(visit, subject, sheet));
-    hidden(&mut html, form::TOKEN, &sheet.token);
-    writer.input(&mut html, &Input::new(form::NAME, texts.name, "text").autofilled("name").required(true));
-    writer
-        .input(&mut html, &Input::new(form::EMAIL, texts.email, "email").autofilled("email").required(true));
-    writer.places(&mut html, event_type);
-    let kinds: Vec<MeetingPlaceKind> = event_type.locations.iter().map(|place| place.kind).collect();
-    if kinds.contains(&MeetingPlaceKind::PhoneInvitee) {
-        // One of several places: whether it is needed is known when the place was chosen.
-        let phone = Input::new(form::PHONE, texts.phone, "tel").autofilled("tel");
-        writer.input(&mut html, &phone.required(kinds.len() == 1));
+    html.raw("<section class=\"who tight\">\n").html(&about::logo(event_type));
+    html.html(&about::title(event_type, visit.language));
+    html.raw("<ul class=\"meta\"><li>").html(&icon(PageIcon::Calendar)).raw("<span>");
+    html.raw(if sheet.is_taken() { "<s>" } else { "" }).raw("<strong>").text(&time.day);
+    html.raw("</strong><br>").text(&time.times).raw(" · ").text(&time.zone);
+    html.raw(if sheet.is_taken() { "</s>" } else { "" }).raw("</span></li><li>");
+    html.html(&icon(PageIcon::Clock)).text(&about::minutes(subject.minutes, texts)).raw("</li>");
+    let mut kinds: Vec<MeetingPlaceKind> = event_type.locations.iter().map(|found| found.kind).collect();
+    kinds.dedup();
+    for kind in kinds {
+        html.raw("<li>").html(&icon(about::icon_of(kind))).text(about::place(kind, texts)).raw("</li>");
     }
-    for question in &event_type.questions {
-        writer.question(&mut html, question);
-    }
-    writer.textarea(&mut html, &Input::new(form::NOTES, texts.notes, ""));
-    html.raw("<div class=\"trap\" aria-hidden=\"true\"><label for=\"website\">").text(texts.leave_empty);
-    html.raw("</label><input id=\"website\" name=\"website\" tabindex=\"-1\" autocomplete=\"off\"></div>\n");
-    html
-}
-
-/// The start: fixed, or a choice of others where it is taken.
-fn times(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
-    let mut html = Html::default();
+    html.raw("</ul>\n");
     if sheet.others.is_empty() {
-        hidden(&mut html, form::START, &sheet.start.to_string());
+        html.raw("<p><a href=\"").text(&back(visit, subject, sheet)).raw("\" class=\"button plain small\">");
+        html.html(&icon(PageIcon::Back)).text(texts.change_time).raw("</a></p>\n");
+    }
+    html.raw("</section>\n");
+    html
+}
+
+/// The address of the other times of the same day.
+fn back(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> String {
+    let day = dates::local(sheet.start, &subject.zone).date;
+    Choice { day: Some(day), ..visit.choice.standing() }.link()
+}
+
+/// The reasons why the form was not taken. Those of controls lead to them.
+fn note(
+    visit: &PageRequest,
+    subject: &BookableEventType,
+    sheet: &BookingFormView<'_>,
+    fault: &FormFault,
+) -> Html {
+    let (texts, own) = (texts(visit.language), outcomes(visit.language));
+    let mut html = Html::default();
+    html.raw(if fault.is_of_time() { "<div class=\"note warn\"" } else { "<div class=\"note bad\"" });
+    html.raw(" role=\"alert\" tabindex=\"-1\" autofocus>").html(&icon(PageIcon::Alert)).raw("<div>");
+    if fault.is_of_time() {
+        html.element("h2", texts.taken).raw("<p>");
+        let way = match sheet.others.is_empty() {
+            true => back(visit, subject, sheet),
+            false => format!("#{}", form::START),
+        };
+        html.link(&way, own.choose_another);
+        if sheet.was_sent() {
+            html.raw("<br>").text(own.typed_is_kept);
+        }
+        html.raw("</p>").html(&mistakes(fault, &subject.bookable.body)).raw("</div></div>\n");
         return html;
     }
-    html.raw("<fieldset id=\"start\"><legend>").text(texts(visit.language).other_times).raw("</legend>\n");
-    for other in &sheet.others {
-        let name = visit.span(*other, subject.end(*other), &subject.zone);
-        html.raw("<label><input type=\"radio\" name=\"start\" required value=\"").text(&other.to_string());
-        html.raw("\"> ").text(&name).raw("</label>\n");
+    if fault.faults.iter().all(|one| one.control.is_some()) {
+        html.element("h2", texts.check_fields).html(&mistakes(fault, &subject.bookable.body));
+        html.raw("</div></div>\n");
+        return html;
     }
-    html.raw("</fieldset>\n");
+    if sheet.was_sent() {
+        html.element("h2", texts.not_booked);
+    }
+    for one in &fault.faults {
+        html.element("p", one.text);
+    }
+    html.raw("</div></div>\n");
+    html
+}
+
+/// The mistakes in controls, each as a link to its control. That of a question names the question.
+fn mistakes(fault: &FormFault, event_type: &EventType) -> Html {
+    let mut html = Html::default();
+    let in_controls = |one: &&ControlFault| one.control.as_deref().is_some_and(|id| id != form::START);
+    let faults: Vec<&ControlFault> = fault.faults.iter().filter(in_controls).collect();
+    if faults.is_empty() {
+        return html;
+    }
+    html.raw("<ul>\n");
+    for ControlFault { control, text } in faults {
+        let id = control.as_deref().unwrap_or_default();
+        let question = event_type.questions.iter().find(|question| form::field_of(question) == id);
+        let text = match question {
+            Some(question) => format!("{}: {text}", question.label),
+            None => (*text).to_owned(),
+        };
+        html.raw("<li>").link(&format!("#{id}"), &text).raw("</li>\n");
+    }
+    html.raw("</ul>");
+    html
+}
+
+/// The form: times if the one that was chosen is taken, and the invitee's details.
+fn form_of(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
+    let (texts, own) = (texts(visit.language), outcomes(visit.language));
+    let mut html = Html::default();
+    html.raw("<form class=\"stack wide\" method=\"post\" action=\"");
+    html.text(&visit.choice.standing().link());
+    // The service names all mistakes at once; a browser would name the first. Which time is meant only the visitor knows.
+    html.raw(if sheet.others.is_empty() { "\" novalidate>\n" } else { "\">\n" });
+    match sheet.others.is_empty() {
+        true => hidden(&mut html, form::START, &sheet.start.to_string()),
+        false => {
+            html.html(&times(visit, subject, sheet));
+        }
+    }
+    hidden(&mut html, form::TOKEN, &sheet.token);
+    html.raw("<section class=\"stack\">").element("h2", texts.details);
+    let faults = sheet.fault.as_ref().map_or(&[][..], |fault| fault.faults.as_slice());
+    let writer = ControlWriter { texts, own, fields: sheet.fields, faults };
+    html.html(&writer.all(&subject.bookable.body)).raw("</section>\n");
+    html.raw("<button>").text(texts.book).raw("</button>\n</form>\n");
+    html
+}
+
+/// Other times to choose from, none of them chosen.
+fn times(visit: &PageRequest, subject: &BookableEventType, sheet: &BookingFormView<'_>) -> Html {
+    let radio = |time: &OtherTime| {
+        let mut html = Html::default();
+        html.raw("<label><input type=\"radio\" name=\"start\" required value=\"");
+        html.text(&time.start.to_string()).raw("\">").html(&time.label).raw("</label>");
+        html
+    };
+    let mut html = Html::default();
+    html.raw("<section class=\"stack\" id=\"start\" tabindex=\"-1\">");
+    html.element("h2", texts(visit.language).other_times);
+    html.html(&by_day(visit, subject, &sheet.others, radio)).raw("<p>");
+    html.link(&back(visit, subject, sheet), outcomes(visit.language).show_all).raw("</p></section>\n");
     html
 }
 
 fn hidden(html: &mut Html, name: &'static str, value: &str) {
     html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(value).raw("\">\n");
-}
-
-/// A control of the form. Its id is the name of its field.
-struct Input<'a> {
-    id: &'a str,
-    label: &'a str,
-    kind: &'static str,
-    autofill: &'static str,
-    is_required: bool,
-}
-
-impl<'a> Input<'a> {
-    fn new(id: &'a str, label: &'a str, kind: &'static str) -> Self {
-        Input { id, label, kind, autofill: "off", is_required: false }
-    }
-
-    fn autofilled(self, autofill: &'static str) -> Self {
-        Input { autofill, ..self }
-    }
-
-    fn required(self, is_required: bool) -> Self {
-        Input { is_required, ..self }
-    }
-}
-
-/// Writes controls with what was filled in before.
-struct Writer<'a> {
-    texts: &'static Texts,
-    sheet: &'a BookingFormView<'a>,
-}
-
-impl Writer<'_> {
-    fn fault(&self, id: &str) -> Option<&'static str> {
-        let mut faults = self.sheet.fault.iter().flat_map(|fault| &fault.faults);
-        faults.find(|one| one.control.as_deref() == Some(id)).map(|one| one.text)
-    }
-
-    /// The text of a label, and the error below it.
-    fn label(&self, html: &mut Html, input: &Input<'_>) {
-        html.raw("<label for=\"").text(input.id).raw("\">").text(input.label);
-        self.optional(html, input);
-        html.raw("</label>\n");
-        self.error(html, input.id);
-    }
-
-    fn optional(&self, html: &mut Html, input: &Input<'_>) {
-        if !input.is_required {
-            html.raw(" <span class=\"muted\">").text(self.texts.optional).raw("</span>");
-        }
-    }
-
-    fn error(&self, html: &mut Html, id: &str) {
-        if let Some(text) = self.fault(id) {
-            html.raw("<p class=\"error\" id=\"").text(id).raw("-error\">").text(text).raw("</p>\n");
-        }
-    }
-
-    /// The attributes that every control has.
-    fn attributes(&self, html: &mut Html, input: &Input<'_>) {
-        html.raw(" id=\"").text(input.id).raw("\" name=\"").text(input.id).raw("\"");
-        html.raw(" autocomplete=\"").raw(input.autofill).raw("\"");
-        if input.is_required {
-            html.raw(" required");
-        }
-        self.described(html, input.id);
-    }
-
-    /// Names the error of a control for who hears the page.
-    fn described(&self, html: &mut Html, id: &str) {
-        if self.fault(id).is_some() {
-            html.raw(" aria-invalid=\"true\" aria-describedby=\"").text(id).raw("-error\"");
-        }
-    }
-
-    fn input(&self, html: &mut Html, input: &Input<'_>) {
-        html.raw("<div class=\"field\">\n");
-        self.label(html, input);
-        html.raw("<input type=\"").raw(input.kind).raw("\"");
-        if input.kind == "number" {
-            html.raw(" step=\"any\"");
-        }
-        self.attributes(html, input);
-        html.raw(" value=\"").text(self.sheet.fields.first(input.id)).raw("\">\n</div>\n");
-    }
-
-    fn textarea(&self, html: &mut Html, input: &Input<'_>) {
-        html.raw("<div class=\"field\">\n");
-        self.label(html, input);
-        html.raw("<textarea rows=\"4\"");
-        self.attributes(html, input);
-        // A browser drops the first line feed.
-        html.raw(">\n").text(self.sheet.fields.first(input.id)).raw("</textarea>\n</div>\n");
-    }
-
-    fn select(&self, html: &mut Html, input: &Input<'_>, options: &[String]) {
-        html.raw("<div class=\"field\">\n");
-        self.label(html, input);
-        html.raw("<select");
-        self.attributes(html, input);
-        html.raw(">\n<option value=\"\">").text(self.texts.please_choose).raw("</option>\n");
-        for option in options {
-            html.raw("<option");
-            html.raw(if self.sheet.fields.first(input.id) == option { " selected>" } else { ">" });
-            html.text(option).raw("</option>\n");
-        }
-        html.raw("</select>\n</div>\n");
-    }
-
-    /// Boxes or knobs of one name: value, text, and whether it is chosen.
-    fn group(&self, html: &mut Html, input: &Input<'_>, each: &[(String, String, bool)]) {
-        html.raw("<fieldset id=\"").text(input.id).raw("\" tabindex=\"-1\"");
-        if self.fault(input.id).is_some() {
-            html.raw(" aria-describedby=\"").text(input.id).raw("-error\"");
-        }
-        html.raw("><legend>").text(input.label);
-        self.optional(html, input);
-        html.raw("</legend>\n");
-        self.error(html, input.id);
-        for (value, text, is_chosen) in each {
-            html.raw("<label><input type=\"").raw(input.kind).raw("\" name=\"").text(input.id);
-            html.raw("\" value=\"").text(value).raw("\"");
-            html.raw(if *is_chosen { " checked> " } else { "> " }).text(text).raw("</label>\n");
-        }
-        html.raw("</fieldset>\n");
-    }
-
-    /// Where to meet, if there is a choice.
-    fn places(&self, html: &mut Html, event_type: &EventType) {
-        if event_type.locations.len() < 2 {
-            return;
-        }
-        let typed = self.sheet.fields.first(form::PLACE);
-        let chosen = if typed.is_empty() { "0" } else { typed };
-        let mut each = Vec::new();
-        for (number, place) in event_type.locations.iter().enumerate() {
-            // Their addresses and numbers are told to those who booked.
-            let alike =
-                event_type.locations.iter().take(number).filter(|other| other.kind == place.kind).count();
-            let name = about::place(place.kind, self.texts);
-            let name = if alike > 0 { format!("{name} ({})", alike + 1) } else { name.to_owned() };
-            each.push((number.to_string(), name, number.to_string() == chosen));
-        }
-        self.group(html, &Input::new(form::PLACE, self.texts.place, "radio").required(true), &each);
-    }
-
-    fn question(&self, html: &mut Html, question: &Question) {
-        let id = form::field_of(question);
-        let input = |kind| Input::new(&id, &question.label, kind).required(question.required);
-        match question.kind {
-            QuestionKind::Text => self.input(html, &input("text")),
-            QuestionKind::Number => self.input(html, &input("number")),
-            QuestionKind::Phone => self.input(html, &input("tel")),
-            QuestionKind::Email => self.input(html, &input("email")),
-            QuestionKind::Textarea => self.textarea(html, &input("")),
-            QuestionKind::Select => self.select(html, &input(""), &question.options),
-            QuestionKind::Multiselect => {
-                let chosen = self.sheet.fields.all(&id);
-                let option = |option: &String| (option.clone(), option.clone(), chosen.contains(option));
-                let each: Vec<_> = question.options.iter().map(option).collect();
-                self.group(html, &input("checkbox"), &each);
-            }
-            QuestionKind::Boolean => {
-                html.raw("<div class=\"field check\">\n");
-                self.error(html, &id);
-                html.raw("<label><input type=\"checkbox\" id=\"")
-                    .text(&id)
-                    .raw("\" name=\"")
-                    .text(&id)
-                    .raw("\"");
-                self.described(html, &id);
-                html.raw(if self.sheet.fields.first(&id).is_empty() { "> " } else { " checked> " });
-                html.text(&question.label).raw("</label>\n</div>\n");
-            }
-        }
-    }
 }

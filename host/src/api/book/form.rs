@@ -9,14 +9,12 @@ use model::Instant;
 use model::scheduling::booking::{BookingPlace, NewBooking};
 use model::scheduling::event_type::{EventType, Question, QuestionKind};
 use serde_json::Value;
-use url::form_urlencoded;
 
 use crate::api::book::subject::BookableEventType;
 use crate::app::App;
 use crate::bookings::new_booking;
+use crate::web::form::FormFields;
 
-/// Fields that are read of a form; the largest has one for each option of 50 questions.
-const MAX_FIELDS: usize = 6_000;
 /// How long a form can be filled in.
 const LIFE_MS: i64 = 60 * 60_000;
 /// Who fills it in faster is a program.
@@ -33,36 +31,6 @@ pub const START: &str = "start";
 pub const TOKEN: &str = "token";
 /// A field that people do not see: who fills it in is a program.
 pub const TRAP: &str = "website";
-
-/// What came with a form, by the names of the fields.
-#[derive(Clone, Debug, Default)]
-pub struct FormFields(BTreeMap<String, Vec<String>>);
-
-impl FormFields {
-    /// Reads the body of a form. What no database takes, U+0000, is left out, and lines end as they do everywhere else.
-    pub fn read(body: &[u8]) -> FormFields {
-        let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, value) in form_urlencoded::parse(body).take(MAX_FIELDS) {
-            let value = value.replace('\0', "").replace("\r\n", "\n");
-            fields.entry(name.into_owned()).or_default().push(value);
-        }
-        FormFields(fields)
-    }
-
-    /// The first value of a field; empty where it is absent.
-    pub fn first(&self, name: &str) -> &str {
-        self.all(name).first().map(String::as_str).unwrap_or_default()
-    }
-
-    pub fn all(&self, name: &str) -> &[String] {
-        self.0.get(name).map(Vec::as_slice).unwrap_or_default()
-    }
-
-    /// The first value without what stands around it; none where nothing is left.
-    fn filled(&self, name: &str) -> Option<String> {
-        Some(self.first(name).trim()).filter(|text| !text.is_empty()).map(str::to_owned)
-    }
-}
 
 /// The name of a question's field.
 pub fn field_of(question: &Question) -> String {

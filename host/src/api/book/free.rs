@@ -7,7 +7,7 @@ use model::scheduling::slots::SlotQuery;
 
 use crate::api::book::subject::BookableEventType;
 use crate::app::App;
-use crate::bookings::slots;
+use crate::bookings::slots::{self, SlotStart};
 
 pub const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Longest range of one search.
@@ -25,24 +25,29 @@ pub async fn starts(
     subject: &BookableEventType,
     from_ms: i64,
     to_ms: i64,
-) -> Result<Vec<Instant>> {
+) -> Result<Vec<SlotStart>> {
     if from_ms >= to_ms {
         return Ok(Vec::new());
     }
     let query = query(subject, from_ms, to_ms, MAX_STARTS);
     // At once: each page would read all calendars again.
     let mut starts = slots::starts(app, &subject.asker, &query, MAX_STARTS).await?;
-    starts.retain(|start| !subject.is_now(*start));
+    starts.retain(|start| !subject.is_now(start.at));
     Ok(starts)
 }
 
-/// The first start in a range of any length; what is far ahead is not looked at.
-pub async fn first(
-    app: &App,
-    subject: &BookableEventType,
-    mut from_ms: i64,
-    to_ms: i64,
-) -> Result<Option<Instant>> {
+/// The first free time after a month without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NextTime {
+    At(Instant),
+    /// As far as the event type can be booked there is none.
+    None,
+    /// They could not be found out, or are too far ahead to be looked for.
+    Unknown,
+}
+
+/// The first start in a range of any length, of which what is far ahead is not looked at.
+pub async fn first(app: &App, subject: &BookableEventType, mut from_ms: i64, to_ms: i64) -> Result<NextTime> {
     for _ in 0..MAX_STEPS {
         let end_ms = to_ms.min(from_ms.saturating_add(STEP_MS));
         if from_ms >= end_ms {
@@ -51,27 +56,27 @@ pub async fn first(
         // Two: the first one can be where a booking is that is to be moved.
         let query = query(subject, from_ms, end_ms, 2);
         let starts = slots::starts(app, &subject.asker, &query, 2).await?;
-        if let Some(start) = starts.into_iter().find(|start| !subject.is_now(*start)) {
-            return Ok(Some(start));
+        if let Some(start) = starts.into_iter().find(|start| !subject.is_now(start.at)) {
+            return Ok(NextTime::At(start.at));
         }
         from_ms = end_ms;
     }
-    Ok(None)
+    Ok(if from_ms >= to_ms { NextTime::None } else { NextTime::Unknown })
 }
 
 /// Whether a meeting can begin then.
 pub async fn is_free(app: &App, subject: &BookableEventType, start: Instant) -> Result<bool> {
     let from_ms = start.as_millis();
     let found = first(app, subject, from_ms, from_ms.saturating_add(1)).await?;
-    Ok(found.is_some())
+    Ok(matches!(found, NextTime::At(_)))
 }
 
 /// The times nearest to one that is taken, the earliest first. None where they cannot be found out: the visitor still has the list.
 pub async fn nearest(app: &App, subject: &BookableEventType, start: Instant) -> Vec<Instant> {
     let at_ms = start.as_millis();
     let from_ms = app.now().max(at_ms.saturating_sub(DAY_MS));
-    let mut found =
-        starts(app, subject, from_ms, from_ms.saturating_add(8 * DAY_MS)).await.unwrap_or_default();
+    let found = starts(app, subject, from_ms, from_ms.saturating_add(8 * DAY_MS)).await.unwrap_or_default();
+    let mut found: Vec<Instant> = found.into_iter().map(|start| start.at).collect();
     found.retain(|other| *other != start);
     found.sort_by_key(|other| other.as_millis().abs_diff(at_ms));
     found.truncate(OTHERS);

@@ -4,10 +4,11 @@
 use base::error::Result;
 
 use crate::api::book::booked::BookedEvent;
-use crate::api::book::done;
+use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
+use crate::api::book::{facts, outcome};
 use crate::app::App;
 use crate::bookings::event_body;
 use crate::locale::html::Html;
@@ -16,12 +17,21 @@ use crate::locale::html::Html;
 pub async fn page(app: &App, visit: &PageRequest, token: &str) -> Result<Option<HtmlPage>> {
     let Some(booked) = BookedEvent::find_for_hosts(app, token).await? else { return Ok(None) };
     let [title, warning] = texts(visit.language).for_hosts;
-    let mut html = Html::default();
-    html.html(&done::facts(visit, &booked)).element("p", warning).html(&words(visit, &booked));
-    Ok(Some(HtmlPage::new(title, html).unframed()))
+    let facts = facts::of_host(visit, &booked, &facts::zone_of_invitee(&booked), &words(visit, &booked));
+    let mut html = outcome::headed(title, "");
+    html.html(&warning_note(warning)).html(&outcome::boxed(Some(booked.what()), &facts));
+    Ok(Some(outcome::page(title, &html, &booked).unframed()))
 }
 
-/// Number, answers, notes and guests, each as plain text.
+/// The note that the texts on a page are not verified.
+pub fn warning_note(warning: &str) -> Html {
+    let mut html = Html::default();
+    html.raw("<div class=\"note\">").html(&icon(PageIcon::Alert)).raw("<div>").element("p", warning);
+    html.raw("</div></div>\n");
+    html
+}
+
+/// Number, answers, notes and guests as facts, each of them plain text.
 pub fn words(visit: &PageRequest, booked: &BookedEvent) -> Html {
     let (texts, booking) = (texts(visit.language), &booked.body);
     let questions = booked.event_type.as_ref().map(|event_type| event_type.questions.as_slice());
@@ -32,24 +42,17 @@ pub fn words(visit: &PageRequest, booked: &BookedEvent) -> Html {
     });
     let guests: Vec<String> = guests.collect();
     let mut html = Html::default();
-    html.raw("<dl>\n");
     if let Some(phone) = &booking.invitee.phone {
-        row(&mut html, texts.phone, phone);
+        html.html(&facts::written(texts.phone, phone));
     }
     for (label, answer) in &answers {
-        row(&mut html, label, answer);
+        html.html(&facts::written(label, answer));
     }
     if let Some(notes) = &booking.notes {
-        row(&mut html, texts.notes, notes);
+        html.html(&facts::written(texts.notes, notes));
     }
     if !guests.is_empty() {
-        row(&mut html, texts.guests, &guests.join("\n"));
+        html.html(&facts::written(texts.guests, &guests.join("\n")));
     }
-    html.raw("</dl>\n");
     html
-}
-
-/// Adds a term with its text, which keeps its lines.
-fn row(html: &mut Html, term: &str, text: &str) {
-    html.raw("<dt dir=\"auto\">").text(term).raw("</dt><dd class=\"about\">").text(text).raw("</dd>\n");
 }

@@ -3,61 +3,94 @@
 
 use model::scheduling::event_type::EventType;
 
-use crate::api::book::layout;
 use crate::api::book::texts::controls::controls;
-use crate::api::book::texts::texts;
 use crate::locale::Language;
 use crate::locale::html::Html;
+use crate::web::csp::image_source;
 
-/// Pictures of hosts that a page loads: of the first who have one. Each can be on a site of its own, which the page's policy names.
-const MAX_PICTURES: usize = 5;
+/// Hosts that a page shows. Where there are more, the last place says how many there are besides.
+const MAX_SHOWN: usize = 3;
 
 /// A host whom the page shows.
 struct PageHost<'e> {
     name: Option<&'e str>,
-    /// The address of the picture.
+    /// The address of the picture. Each can be on a site of its own, which the page's policy names.
     picture: Option<&'e str>,
 }
 
-fn shown(event_type: &EventType) -> Vec<PageHost<'_>> {
-    let (mut all, mut left) = (Vec::new(), MAX_PICTURES);
-    for host in &event_type.hosts {
-        let may_load = |url: &&str| left > 0 && layout::image_source(url).is_some();
-        let picture = host.avatar_url.as_deref().filter(may_load);
-        left -= usize::from(picture.is_some());
-        let name = host.display_name.as_deref().filter(|name| !name.trim().is_empty());
-        if name.is_some() || picture.is_some() {
-            all.push(PageHost { name, picture });
-        }
+impl PageHost<'_> {
+    /// There is a picture, or letters in its place.
+    fn has_face(&self) -> bool {
+        self.picture.is_some() || !initials(self.name.unwrap_or_default()).is_empty()
     }
-    all
 }
 
-/// The addresses of the pictures in `row`.
-pub fn pictures(event_type: &EventType) -> Vec<String> {
-    shown(event_type).into_iter().filter_map(|host| host.picture.map(str::to_owned)).collect()
+/// The hosts of a page.
+struct PageHosts<'e> {
+    shown: Vec<PageHost<'e>>,
+    /// How many there are besides.
+    others: usize,
 }
 
-/// The row of the hosts in a description list; nothing where the event type says nothing of them.
-pub fn row(event_type: &EventType, language: Language) -> Html {
-    let (hosts, term) = (shown(event_type), texts(language).host);
-    let mut html = Html::default();
-    if hosts.iter().all(|host| host.picture.is_none()) {
-        let names: Vec<&str> = hosts.iter().filter_map(|host| host.name).collect();
-        if !names.is_empty() {
-            html.described(term, &names.join(", "));
+impl PageHosts<'_> {
+    /// The hosts with a name or a picture.
+    fn of(event_type: &EventType) -> PageHosts<'_> {
+        let mut shown = Vec::new();
+        for host in &event_type.hosts {
+            let picture = host.avatar_url.as_deref().filter(|url| image_source(url).is_some());
+            let name = host.display_name.as_deref().filter(|name| !name.trim().is_empty());
+            if name.is_some() || picture.is_some() {
+                shown.push(PageHost { name, picture });
+            }
         }
+        let all = shown.len();
+        if all > MAX_SHOWN {
+            shown.truncate(MAX_SHOWN - 1);
+        }
+        PageHosts { others: all - shown.len(), shown }
+    }
+}
+
+/// The addresses of the pictures in `faces`.
+pub fn pictures(event_type: &EventType) -> Vec<String> {
+    let hosts = PageHosts::of(event_type);
+    hosts.shown.into_iter().filter_map(|host| host.picture.map(str::to_owned)).collect()
+}
+
+/// The hosts' pictures or initials; nothing where the event type says nothing of them.
+pub fn faces(event_type: &EventType, language: Language) -> Html {
+    let PageHosts { shown, others } = PageHosts::of(event_type);
+    let shown: Vec<&PageHost<'_>> = shown.iter().filter(|host| host.has_face()).collect();
+    let mut html = Html::default();
+    if let ([host], 0) = (shown.as_slice(), others) {
+        return face(host, language);
+    }
+    if shown.is_empty() {
         return html;
     }
-    html.raw("<dt>").text(term).raw("</dt><dd><ul class=\"hosts\">\n");
-    for host in &hosts {
-        html.raw("<li>").html(&face(host, language));
-        if let Some(name) = host.name {
-            html.raw("<bdi>").text(name).raw("</bdi>");
-        }
-        html.raw("</li>\n");
+    html.raw("<span class=\"faces\">");
+    for host in shown {
+        html.html(&face(host, language));
     }
-    html.raw("</ul></dd>\n");
+    if others > 0 {
+        html.raw("<span class=\"face\" aria-hidden=\"true\">+").text(&others.to_string()).raw("</span>");
+    }
+    html.raw("</span>");
+    html
+}
+
+/// The hosts' names, each with a direction of its own; nothing where none has one.
+pub fn names(event_type: &EventType, language: Language) -> Html {
+    let PageHosts { shown, others } = PageHosts::of(event_type);
+    let controls = controls(language);
+    let mut html = Html::default();
+    for (n, name) in shown.iter().filter_map(|host| host.name).enumerate() {
+        html.raw(if n > 0 { controls.comma } else { "" }).raw("<bdi>").text(name).raw("</bdi>");
+    }
+    if others > 0 && !html.as_str().is_empty() {
+        let [before, after] = controls.other_hosts;
+        html.raw(before).text(&others.to_string()).raw(after);
+    }
     html
 }
 
@@ -78,7 +111,7 @@ fn face(host: &PageHost<'_>, language: Language) -> Html {
     if let Some(url) = host.picture {
         // Its place is as large before it is loaded, and it is loaded when it comes into view.
         html.raw("<img alt=\"").text(alt).raw("\" src=\"").text(url);
-        html.raw("\" width=\"32\" height=\"32\" loading=\"lazy\" decoding=\"async\">");
+        html.raw("\" width=\"48\" height=\"48\" loading=\"lazy\" decoding=\"async\">");
     }
     html.raw("</span>");
     html
@@ -117,17 +150,28 @@ mod tests {
         }
     }
 
-    #[test]
-    fn so_many_pictures_are_loaded() {
+    fn event_type(hosts: usize) -> EventType {
         let host = |n: usize| Host {
             display_name: Some(format!("Host {n}")),
             avatar_url: Some(format!("https://pictures.example/{n}.png")),
             ..Host::default()
         };
-        let event_type = EventType { hosts: (0..100).map(host).collect(), ..EventType::default() };
-        assert_eq!(pictures(&event_type).len(), MAX_PICTURES);
-        let row = row(&event_type, Language::English);
-        assert_eq!(row.as_str().matches("<img ").count(), MAX_PICTURES);
-        assert_eq!(row.as_str().matches("class=\"face\"").count(), 100);
+        EventType { hosts: (0..hosts).map(host).collect(), ..EventType::default() }
+    }
+
+    #[test]
+    fn of_many_hosts_the_first_are_shown_and_the_others_counted() {
+        let numbers = |hosts: usize| {
+            let event_type = event_type(hosts);
+            let faces = faces(&event_type, Language::English);
+            let count = |part: &str| faces.as_str().matches(part).count();
+            (pictures(&event_type).len(), count("<img "), count("class=\"face\""))
+        };
+        assert_eq!([0, 1, 3, 4, 100].map(numbers), [(0, 0, 0), (1, 1, 1), (3, 3, 3), (2, 2, 3), (2, 2, 3)]);
+        assert!(faces(&event_type(100), Language::English).as_str().contains(">+98</span>"));
+        let all = "<bdi>Host 0</bdi>, <bdi>Host 1</bdi>, <bdi>Host 2</bdi>";
+        assert_eq!(names(&event_type(3), Language::English).as_str(), all);
+        let many = "<bdi>Host 0</bdi>, <bdi>Host 1</bdi> and 98 others";
+        assert_eq!(names(&event_type(100), Language::English).as_str(), many);
     }
 }

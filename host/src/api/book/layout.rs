@@ -12,15 +12,18 @@ use model::scheduling::event_type::EventType;
 use url::Url;
 
 use crate::api::book::assets;
-use crate::api::book::brand::Color;
+use crate::api::book::icon;
 use crate::api::book::subject::PageRequest;
+use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
-use crate::api::request::request_id::X_REQUEST_ID;
-use crate::api::response::error;
+use crate::bookings::brand::Color;
 use crate::locale::Language;
 use crate::locale::html::Html;
+use crate::web::csp::{image_source, style_source};
+use crate::web::error;
+use crate::web::request_id::X_REQUEST_ID;
 
-static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| assets::style_source(assets::STYLE));
+static STYLE_SOURCE: LazyLock<String> = LazyLock::new(|| style_source(assets::STYLE));
 
 const PERMISSIONS_POLICY: HeaderName = HeaderName::from_static("permissions-policy");
 const X_ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
@@ -34,12 +37,27 @@ pub enum Frames {
     On(Vec<String>),
 }
 
+/// The columns of a page's sheet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SheetShape {
+    /// An outcome.
+    One,
+    /// The event type, and beside it what is to be done.
+    Two,
+    /// The event type, the calendar, and the times.
+    Three,
+}
+
 /// A page before it is printed.
 #[derive(Debug)]
 pub struct HtmlPage {
     status: StatusCode,
     title: String,
     body: Html,
+    /// `body` is the parts of a sheet with these columns, and has the page's heading; none: it follows the heading in the one column.
+    shape: Option<SheetShape>,
+    /// The text of the link over everything that stands before the times.
+    skip_link: Option<&'static str>,
     frames: Frames,
     /// It says one thing, and has nothing to click.
     is_notice: bool,
@@ -59,6 +77,8 @@ impl HtmlPage {
             status: StatusCode::OK,
             title: title.into(),
             body,
+            shape: None,
+            skip_link: None,
             frames: Frames::Nowhere,
             is_notice: false,
             logo_url: None,
@@ -130,6 +150,16 @@ impl HtmlPage {
     pub fn framed_notice(self) -> HtmlPage {
         let is_open = self.is_notice && self.frames == Frames::Nowhere;
         if is_open { HtmlPage { frames: Frames::Anywhere, ..self } } else { self }
+    }
+
+    /// The body is the parts of a sheet with these columns, and has the page's heading and picture.
+    pub fn shaped(self, shape: SheetShape) -> HtmlPage {
+        HtmlPage { shape: Some(shape), ..self }
+    }
+
+    /// Begins with a link to the times.
+    pub fn with_skip_link(self, text: &'static str) -> HtmlPage {
+        HtmlPage { skip_link: Some(text), ..self }
     }
 
     /// Loads the pictures of these addresses, which its body shows.
@@ -220,35 +250,47 @@ impl HtmlPage {
             html.raw("<style>").text(brand).raw("</style>\n");
         }
         html.raw("<script defer src=\"").text(&visit.up).text(assets::script_path());
-        html.raw("\"></script>\n</head>\n<body>\n<main");
+        html.raw("\"></script>\n</head>\n<body class=\"book\">\n<main");
         for (name, value) in &self.facts {
             html.raw(" data-").raw(name).raw("=\"").text(value).raw("\"");
         }
-        html.raw(">\n");
+        html.raw(" data-loading=\"").text(controls(visit.language).loading).raw("\">\n");
+        // Inside the main part, because a page in place of another one brings its own.
+        html.html(&icon::sprite(&self.body));
+        if let Some(text) = self.skip_link {
+            // People who go from control to control need not pass durations, months and days.
+            html.raw("<a class=\"skip\" href=\"#times\">").text(text).raw("</a>\n");
+        }
+        html.html(&self.sheet()).raw("</main>\n</body>\n</html>\n");
+        html.as_str().to_owned()
+    }
+
+    /// The sheet with the heading, the picture and the body.
+    fn sheet(&self) -> Html {
+        let mut html = Html::default();
+        html.raw(match self.shape {
+            None | Some(SheetShape::One) => "<div class=\"sheet one\">\n",
+            Some(SheetShape::Two) => "<div class=\"sheet two\">\n",
+            Some(SheetShape::Three) => "<div class=\"sheet three\">\n",
+        });
+        if self.shape.is_some() {
+            html.html(&self.body).raw("</div>\n");
+            return html;
+        }
+        html.raw(if self.is_notice { "<div class=\"stack\">\n" } else { "<div class=\"stack wide\">\n" });
         if let Some(url) = &self.logo_url {
             html.raw("<img class=\"logo\" alt=\"\" src=\"").text(url).raw("\">\n");
         }
         // What an event type is called has a direction of its own.
-        html.raw("<h1 dir=\"auto\">")
-            .text(&self.title)
-            .raw("</h1>\n")
-            .html(&self.body)
-            .raw("</main>\n</body>\n</html>\n");
-        html.as_str().to_owned()
+        html.raw("<h1 dir=\"auto\">").text(&self.title).raw("</h1>\n");
+        html.html(&self.body).raw("</div>\n</div>\n");
+        html
     }
-}
-
-/// The source by which a page's policy admits the picture of an address. None: its host has characters that would end a source or a
-/// directive, or it is no address.
-pub fn image_source(url: &str) -> Option<String> {
-    let origin = Url::parse(url).ok()?.origin().ascii_serialization();
-    let is_source = origin.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:/[]".contains(&b));
-    is_source.then_some(origin)
 }
 
 /// The page loads nothing but its script and pictures of these addresses, and its script and its forms lead to this service alone.
 fn policy<'p>(frames: &Frames, pictures: impl Iterator<Item = &'p str>, brand: Option<&str>) -> HeaderValue {
-    let brand = brand.map(|css| format!(" {}", assets::style_source(css))).unwrap_or_default();
+    let brand = brand.map(|css| format!(" {}", style_source(css))).unwrap_or_default();
     let sources: BTreeSet<String> = pictures.filter_map(image_source).collect();
     let images = match sources.is_empty() {
         true => String::new(),

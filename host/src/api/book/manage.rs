@@ -9,18 +9,21 @@ use storage::lane::Lane;
 
 use crate::api::book::booked::{BookedEvent, InviteeAction, RefusedReason};
 use crate::api::book::choice::Choice;
-use crate::api::book::form::FormFields;
-use crate::api::book::layout::HtmlPage;
+use crate::api::book::icon::{PageIcon, icon};
+use crate::api::book::layout::{HtmlPage, SheetShape};
+use crate::api::book::other_times::{OtherTime, by_day};
 use crate::api::book::subject::{BookableEventType, BookingToMove, PageRequest};
 use crate::api::book::submit::FormResult;
+use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
-use crate::api::book::{about, done, free, month};
+use crate::api::book::{about, done, facts, free, month, outcome};
 use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::bookings::change::Viewer;
-use crate::bookings::{cancel, reschedule};
+use crate::bookings::{cancel, reschedule, titles};
 use crate::locale::dates;
 use crate::locale::html::Html;
+use crate::web::form::FormFields;
 
 /// The field of a cancellation's reason.
 const REASON: &str = "reason";
@@ -80,7 +83,7 @@ pub async fn view(app: &App, visit: &PageRequest, token: &str, aim: ManageTarget
         ManageTarget::MoveTo(start) => {
             let subject = BookableEventType::of_booking(app, visit, &booked).await?;
             if subject.is_now(start) {
-                return Ok(over(visit, &booked));
+                return Ok(over(visit, &booked, aim));
             }
             let fault = match free::is_free(app, &subject, start).await {
                 Ok(true) => None,
@@ -128,7 +131,7 @@ async fn change(
         _ => None,
     };
     if is_done(booked, subject.as_ref(), aim) {
-        return Ok(over(visit, booked));
+        return Ok(over(visit, booked, aim));
     }
     if let Some(why) = refusal {
         return Ok(shown(refused(visit, booked, aim, why).with_status(status(why))));
@@ -149,7 +152,7 @@ async fn change(
         // The list has no form.
         _ => return Err(not_found("form")),
     };
-    let Err(e) = made else { return Ok(over(visit, booked)) };
+    let Err(e) = made else { return Ok(over(visit, booked, aim)) };
     if let Some(result) = overtaken(app, visit, booked, aim, e.code()).await? {
         return Ok(result);
     }
@@ -177,7 +180,7 @@ async fn overtaken(
     // The same form may have come at the same moment. Or somebody was faster, or the time for it ended just now.
     let now = load(app, &booked.token).await?;
     if is_done(&now, None, aim) {
-        return Ok(Some(over(visit, &now)));
+        return Ok(Some(over(visit, &now, aim)));
     }
     if !is_late {
         return Ok(None);
@@ -199,9 +202,14 @@ fn is_done(booked: &BookedEvent, subject: Option<&BookableEventType>, aim: Manag
     }
 }
 
-/// To the booking's own page.
-fn over(visit: &PageRequest, booked: &BookedEvent) -> FormResult {
-    FormResult::Booked(format!("b/{}{}", booked.token, visit.choice.spoken().query()))
+/// To the booking's own page, which says what was done.
+fn over(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget) -> FormResult {
+    let query = visit.choice.spoken().query();
+    let query = match aim.deed() {
+        InviteeAction::Cancel => query,
+        InviteeAction::Move => format!("?moved=1{}", query.replacen('?', "&", 1)),
+    };
+    FormResult::Booked(format!("b/{}{query}", booked.token))
 }
 
 fn shown(page: HtmlPage) -> FormResult {
@@ -249,40 +257,35 @@ fn refused(visit: &PageRequest, booked: &BookedEvent, aim: ManageTarget, why: Re
         InviteeAction::Cancel => texts.cancel_booking,
         InviteeAction::Move => texts.move_booking,
     };
-    let [ended, how] = texts.of_state(&booked.row.status);
-    let (title, text) = match why {
-        RefusedReason::Ended => (ended, how),
-        RefusedReason::Unconfirmed => (of_deed, texts.not_confirmed),
-        RefusedReason::NotOffered => (of_deed, texts.not_offered),
-        RefusedReason::TooOften => (of_deed, texts.moved_too_often),
-        RefusedReason::TooLate => (of_deed, texts.too_late),
+    let (title, mut html) = match why {
+        RefusedReason::Ended => done::ended_heading(visit, booked),
+        RefusedReason::Unconfirmed => (of_deed, outcome::headed(of_deed, texts.not_confirmed)),
+        RefusedReason::NotOffered => (of_deed, outcome::headed(of_deed, texts.not_offered)),
+        RefusedReason::TooOften => (of_deed, outcome::headed(of_deed, texts.moved_too_often)),
+        RefusedReason::TooLate => (of_deed, outcome::headed(of_deed, texts.too_late)),
     };
-    let mut html = Html::default();
-    html.element("p", text).html(&done::facts(visit, booked)).html(&back(visit, &booked.token, aim));
-    page(title, html, booked)
+    html.html(&booking_box(visit, booked, why != RefusedReason::Ended));
+    html.raw("<div class=\"actions\">").html(&back(visit, &booked.token, aim, texts.to_booking));
+    html.raw("</div>\n");
+    outcome::page(title, &html, booked).unframed()
+}
+
+fn booking_box(visit: &PageRequest, booked: &BookedEvent, takes_place: bool) -> Html {
+    outcome::boxed(Some(booked.what()), &facts::of_invitee(visit, booked, takes_place))
 }
 
 /// The way to the booking's own page.
-fn back(visit: &PageRequest, token: &str, aim: ManageTarget) -> Html {
+fn back(visit: &PageRequest, token: &str, aim: ManageTarget, name: &str) -> Html {
     let mut html = Html::default();
     let link = format!("{}{token}{}", aim.up(), visit.choice.spoken().query());
-    html.raw("<p>").link(&link, texts(visit.language).to_booking).raw("</p>\n");
+    html.raw("<a href=\"").text(&link).raw("\" class=\"button plain\">").text(name).raw("</a>");
     html
 }
 
-/// A page with the event type's picture.
-fn page(title: &str, html: Html, booked: &BookedEvent) -> HtmlPage {
-    let page = HtmlPage::new(title, html);
-    match &booked.event_type {
-        Some(event_type) => page.of(event_type).unframed(),
-        None => page,
-    }
-}
-
-/// Adds what is wrong, in front of everything else.
-fn alert(html: &mut Html, visit: &PageRequest, fault: ManageFault) {
-    html.raw("<div class=\"alert\" role=\"alert\">\n<p><strong>").text(texts(visit.language).not_changed);
-    html.raw("</strong></p>\n<p>").text(fault.text).raw("</p>\n</div>\n");
+/// The note that says what is wrong; nothing if nothing is.
+fn note(visit: &PageRequest, fault: Option<ManageFault>) -> Html {
+    let title = texts(visit.language).not_changed;
+    fault.map_or_else(Html::default, |fault| outcome::fault_note(title, fault.text))
 }
 
 fn with(page: HtmlPage, fault: Option<ManageFault>) -> HtmlPage {
@@ -293,7 +296,8 @@ fn with(page: HtmlPage, fault: Option<ManageFault>) -> HtmlPage {
 
 /// Begins the form of a page.
 fn form(html: &mut Html, visit: &PageRequest) {
-    html.raw("<form method=\"post\" action=\"").text(&visit.choice.standing().link()).raw("\">\n");
+    html.raw("<form class=\"stack wide\" method=\"post\" action=\"");
+    html.text(&visit.choice.standing().link()).raw("\">\n");
 }
 
 /// The page that asks whether the booking is to be cancelled.
@@ -303,21 +307,18 @@ fn cancellation(
     fields: &FormFields,
     fault: Option<ManageFault>,
 ) -> HtmlPage {
-    let texts = texts(visit.language);
-    let mut html = Html::default();
-    if let Some(fault) = fault {
-        alert(&mut html, visit, fault);
-    }
-    html.element("p", texts.cancel_question).html(&done::facts(visit, booked));
+    let (texts, own) = (texts(visit.language), outcomes(visit.language));
+    let host = booked.event_type.as_ref().and_then(|e| titles::host_name(&booked.body, e));
+    let read_by = host.map_or(texts.optional.to_owned(), |name| own.read_by.replace("{name}", name));
+    let button = if booked.row.status == "pending" { own.cancel_request } else { texts.cancel_booking };
+    let mut html = note(visit, fault);
+    html.html(&outcome::headed(own.ask_cancel, texts.cancel_question));
+    html.html(&booking_box(visit, booked, true));
     form(&mut html, visit);
-    html.raw("<div class=\"field\"><label for=\"reason\">").text(texts.reason);
-    html.raw(" <span class=\"muted\">").text(texts.optional).raw("</span></label>\n");
-    // A browser drops the first line feed.
-    html.raw("<textarea id=\"reason\" name=\"reason\" rows=\"4\" maxlength=\"2000\" autocomplete=\"off\">\n");
-    html.text(fields.first(REASON)).raw("</textarea></div>\n");
-    html.raw("<button>").text(texts.cancel_booking).raw("</button>\n</form>\n");
-    html.html(&back(visit, &booked.token, ManageTarget::Cancel));
-    with(page(texts.cancel_booking, html, booked), fault)
+    html.html(&outcome::reason_field(texts.reason, &read_by, fields.first(REASON)));
+    html.raw("<div class=\"actions\"><button class=\"danger\">").text(button).raw("</button>");
+    html.html(&back(visit, &booked.token, ManageTarget::Cancel, own.keep)).raw("</div>\n</form>\n");
+    with(outcome::page(own.ask_cancel, &html, booked).unframed(), fault)
 }
 
 /// The page that asks whether the booking is to be moved to this time; with others where it is taken.
@@ -331,31 +332,39 @@ async fn confirmation(
     let (texts, event_type) = (texts(visit.language), &subject.bookable.body);
     let is_taken = fault.is_some_and(|fault| fault.status == StatusCode::CONFLICT);
     let mut html = Html::default();
-    if let Some(fault) = fault {
-        alert(&mut html, visit, fault);
-    }
-    html.raw("<dl>\n");
+    html.raw("<div class=\"stack wide\">\n").html(&about::logo(event_type)).html(&note(visit, fault));
+    html.html(&outcome::headed(texts.move_booking, ""));
+    html.html(&outcome::boxed(Some(&event_type.title), &new_time(visit, subject, start, is_taken)));
     if let Some(moved) = &subject.moved {
-        html.html(&about::moved(visit, subject, moved));
+        html.html(&about::present_time(visit, subject, moved));
     }
-    let when = visit.span(start, subject.end(start), &subject.zone);
-    html.described(texts.new_time, &when).raw("</dl>\n");
     if is_taken {
         html.html(&others(app, visit, subject, start).await);
     } else {
-        if event_type.requires_confirmation {
-            html.element("p", texts.confirms_again);
-        }
         form(&mut html, visit);
         html.raw("<button>").text(texts.move_here).raw("</button>\n</form>\n");
     }
     let day = dates::local(start, &subject.zone).date;
     let list = format!("../../move{}", Choice { day: Some(day), ..visit.choice.standing() }.link());
-    html.raw("<p>").link(&list, texts.change_time).raw("</p>\n");
+    html.raw("<div class=\"actions\"><a href=\"").text(&list).raw("\" class=\"button plain\">");
+    html.text(texts.change_time).raw("</a>");
     if let Some(BookingToMove { token, .. }) = &subject.moved {
-        html.html(&back(visit, token, ManageTarget::MoveTo(start)));
+        html.html(&back(visit, token, ManageTarget::MoveTo(start), texts.to_booking));
     }
-    with(HtmlPage::new(texts.move_booking, html).of(event_type).unframed(), fault)
+    html.raw("</div>\n</div>\n");
+    let page = HtmlPage::new(texts.move_booking, html).shaped(SheetShape::One).of(event_type);
+    with(page.unframed(), fault)
+}
+
+/// The time to which the booking is to be moved, crossed out if it is taken.
+fn new_time(visit: &PageRequest, subject: &BookableEventType, start: Instant, is_taken: bool) -> Html {
+    let mut html = Html::default();
+    html.raw("<dl class=\"facts\"><div><dt>").html(&icon(PageIcon::Calendar)).raw("<span>");
+    html.text(texts(visit.language).new_time).raw("</span></dt><dd>");
+    html.raw(if is_taken { "<s>" } else { "" });
+    html.html(&facts::lines_of_time(visit, start, subject.end(start), &subject.zone));
+    html.raw(if is_taken { "</s>" } else { "" }).raw("</dd></div></dl>\n");
+    html
 }
 
 /// Ways to the times nearest to one that is taken.
@@ -365,13 +374,14 @@ async fn others(app: &App, visit: &PageRequest, subject: &BookableEventType, sta
     if found.is_empty() {
         return html;
     }
-    html.element("h2", texts(visit.language).other_times).raw("<ul class=\"times\">\n");
-    for other in found {
-        let name = visit.span(other, subject.end(other), &subject.zone);
+    let way = |time: &OtherTime| {
+        let mut html = Html::default();
         // `./`, because of the colons in a time.
-        let link = format!("./{other}{}", visit.choice.standing().query());
-        html.raw("<li>").link(&link, &name).raw("</li>\n");
-    }
-    html.raw("</ul>\n");
+        let link = format!("./{}{}", time.start, visit.choice.standing().query());
+        html.raw("<a href=\"").text(&link).raw("\">").html(&time.label).raw("</a>");
+        html
+    };
+    html.raw("<section class=\"stack\">").element("h2", texts(visit.language).other_times);
+    html.html(&by_day(visit, subject, &found, way)).raw("</section>\n");
     html
 }

@@ -6,25 +6,31 @@ mod about;
 mod assets;
 mod booked;
 mod bounds;
-mod brand;
 mod calendars;
 mod choice;
 mod context;
 mod decision;
 mod details;
 mod done;
+mod facts;
 mod form;
+mod form_controls;
 mod free;
 mod host_view;
 mod hosts;
+mod icon;
 mod layout;
 mod manage;
 mod month;
+mod other_times;
+mod outcome;
 mod received_form;
 mod subject;
 mod submit;
 mod texts;
+mod time_list;
 mod verdict;
+mod zone_picker;
 
 use std::sync::Arc;
 
@@ -36,16 +42,17 @@ use base::error::Code;
 use model::Instant;
 use tower_http::compression::CompressionLayer;
 
-use crate::api::access::rate_limit::{Class, Limiters};
 use crate::api::book::context::{BookContext, BookParams, VIEWS_PER_MINUTE, drain, failed, read, see_other};
 use crate::api::book::details::BookingFormView;
-use crate::api::book::form::FormFields;
+use crate::api::book::done::Arrival;
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::manage::ManageTarget;
 use crate::api::book::subject::{Address, BookableEventType, PageRequest};
 use crate::api::book::submit::FormResult;
-use crate::api::request::unread_body;
 use crate::app::App;
+use crate::web::form::FormFields;
+use crate::web::rate_limit::{Class, Limiters};
+use crate::web::unread_body;
 
 /// `/book/{handle}/{slug}`, the same without a handle for one application, and the pages of bookings.
 pub fn routes(limiters: Arc<Limiters>) -> Router<App> {
@@ -173,12 +180,12 @@ async fn booked(
     request: Request,
 ) -> Response {
     let visit = PageRequest::of(&app, &request);
-    let is_new = request.uri().query().is_some_and(|query| query.split('&').any(|part| part == "new=1"));
+    let arrival = Arrival::of_query(request.uri().query().unwrap_or_default());
     drop(request);
     let token = params.ok().and_then(|Path(mut params)| params.remove("token")).unwrap_or_default();
     let page = match desk.admit(&app, &visit, Class::BookingPage, VIEWS_PER_MINUTE) {
         Some(refused) => refused,
-        None => match done::page(&app, &visit, &token, is_new).await {
+        None => match done::page(&app, &visit, &token, arrival).await {
             Ok(found) => found.unwrap_or_else(|| HtmlPage::not_found(visit.language)),
             Err(e) => failed(&visit, e),
         },

@@ -5,71 +5,22 @@ use std::collections::BTreeMap;
 use base::error::{Code, Error};
 use http::StatusCode;
 use jiff::civil::Date;
-use model::Instant;
 
 use crate::api::book::bounds::Bounds;
 use crate::api::book::choice::Choice;
-use crate::api::book::free::{self, DAY_MS};
-use crate::api::book::layout::HtmlPage;
+use crate::api::book::free::{self, DAY_MS, NextTime};
+use crate::api::book::icon::{PageIcon, icon};
+use crate::api::book::layout::{HtmlPage, SheetShape};
 use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
+use crate::api::book::time_list::{Time, time_list};
+use crate::api::book::zone_picker::zone_picker;
 use crate::api::book::{about, hosts};
-use crate::api::response::error;
 use crate::app::App;
-use crate::locale::dates::{self, Hours, Local};
+use crate::locale::dates;
 use crate::locale::html::Html;
-use crate::locale::zones;
-
-/// Zones that the field for one suggests; every other IANA name can be typed.
-const ZONES: [&str; 40] = [
-    "UTC",
-    "Africa/Cairo",
-    "Africa/Johannesburg",
-    "Africa/Lagos",
-    "Africa/Nairobi",
-    "America/Anchorage",
-    "America/Argentina/Buenos_Aires",
-    "America/Bogota",
-    "America/Chicago",
-    "America/Denver",
-    "America/Halifax",
-    "America/Los_Angeles",
-    "America/Mexico_City",
-    "America/New_York",
-    "America/Phoenix",
-    "America/Santiago",
-    "America/Sao_Paulo",
-    "America/St_Johns",
-    "America/Toronto",
-    "Asia/Bangkok",
-    "Asia/Dhaka",
-    "Asia/Dubai",
-    "Asia/Hong_Kong",
-    "Asia/Jakarta",
-    "Asia/Karachi",
-    "Asia/Kathmandu",
-    "Asia/Kolkata",
-    "Asia/Seoul",
-    "Asia/Shanghai",
-    "Asia/Tokyo",
-    "Australia/Adelaide",
-    "Australia/Sydney",
-    "Europe/Athens",
-    "Europe/Berlin",
-    "Europe/Istanbul",
-    "Europe/London",
-    "Europe/Madrid",
-    "Europe/Paris",
-    "Pacific/Auckland",
-    "Pacific/Honolulu",
-];
-
-/// A start with its local time in the visitor's zone.
-struct Time {
-    start: Instant,
-    local: Local,
-}
+use crate::web::error;
 
 /// The times of each day of a month, in the visitor's zone.
 type Days = BTreeMap<Date, Vec<Time>>;
@@ -78,65 +29,79 @@ type Days = BTreeMap<Date, Vec<Time>>;
 pub async fn page(app: &App, visit: &PageRequest, subject: &BookableEventType) -> HtmlPage {
     let (language, choice) = (visit.language, &visit.choice);
     let event_type = &subject.bookable.body;
-    let bounds = Bounds::of(&event_type.booking_window, subject.zone.date(app.now()));
+    let today = subject.zone.date(app.now());
+    let bounds = Bounds::of(&event_type.booking_window, today);
     let month = bounds.month(choice.month.or(choice.day));
     let days = match days(app, subject, month).await {
         Ok(days) => days,
         Err(e) if subject.moved.is_some() => return unreadable(visit, e),
         Err(e) => return unreadable(visit, e).of(event_type),
     };
-    let texts = texts(language);
     let mut html = Html::default();
-    if !days.is_empty() {
-        // People who go from control to control need not pass durations, months and days.
-        html.raw("<a class=\"skip\" href=\"#times\">").text(controls(language).skip_to_times).raw("</a>\n");
-    }
-    html.html(&head(visit, subject)).html(&zone(visit, subject)).html(&durations(visit, subject));
-    html.raw("<div class=\"pick\">\n<div>\n").html(&pager(visit, &bounds, month));
+    html.raw("<section class=\"who tight\">\n").html(&head(visit, subject)).html(&durations(visit, subject));
+    html.raw("</section>\n<section>\n");
     let mut said = dates::month(month, language);
-    if days.is_empty() {
-        let next = next(app, subject, &bounds, month).await;
-        let none = texts.none_in_month.replace("{month}", &dates::month_alone(month, language));
-        html.element("p", &none).html(&onward(visit, subject, next));
-        said = format!("{said}. {none}");
-    } else {
-        let chosen = choice.day.filter(|day| days.contains_key(day)).or_else(|| days.keys().next().copied());
-        html.html(&grid(visit, subject.zone.date(app.now()), month, &days, chosen));
-        if let Some((day, times)) = chosen.and_then(|day| days.get_key_value(&day)) {
-            html.raw("</div>\n<div>\n").html(&list(visit, subject, *day, times));
-            said = format!("{said}. {}", name_of(*day, times, visit));
-        }
-    }
-    html.raw("</div>\n</div>\n");
-    let is_unknown = choice.zone.is_some() && !subject.has_own_zone;
-    let status = if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let page = match &subject.moved {
+    let chosen = choice.day.filter(|day| days.contains_key(day)).or_else(|| days.keys().next().copied());
+    let shape = match chosen.and_then(|day| days.get_key_value(&day)) {
         None => {
-            let page = HtmlPage::new(event_type.title.clone(), html).with_status(status).of(event_type);
-            page.with_pictures(hosts::pictures(event_type))
+            let next = next(app, subject, &bounds, month).await;
+            let (part, sentence) = empty(visit, subject, &bounds, month, next);
+            html.html(&part).html(&zone_picker(visit, subject, app.now())).raw("</section>\n");
+            said = format!("{said}. {sentence}");
+            SheetShape::Two
         }
-        Some(_) => HtmlPage::new(texts.move_booking, html).with_status(status).of(event_type).unframed(),
+        Some((day, times)) => {
+            html.html(&pager(visit, month, bounds.before(month), bounds.after(month)));
+            html.html(&grid(visit, today, month, &days, *day));
+            html.html(&zone_picker(visit, subject, app.now()));
+            html.raw("</section>\n<section class=\"slots\">\n").html(&time_list(visit, subject, *day, times));
+            html.raw("</section>\n");
+            said = format!("{said}. {}", name_of(*day, times, visit));
+            SheetShape::Three
+        }
     };
+    let is_unknown = choice.zone.is_some() && !subject.has_own_zone;
     let zone = match (subject.has_own_zone, is_unknown) {
         (true, _) => "own",
         (false, true) => "unknown",
         (false, false) => "none",
     };
     let month = month.strftime("%Y-%m").to_string();
+    let mut page = titled(visit, subject, html).shaped(shape);
+    if shape == SheetShape::Three {
+        page = page.with_skip_link(controls(language).skip_to_times);
+    }
+    let page = page.with_status(if is_unknown { StatusCode::BAD_REQUEST } else { StatusCode::OK });
     let page = page.with_fact("page", "month").with_fact("month", month).with_fact("said", said);
     page.with_fact("zone", zone).with_fact("shown-zone", subject.zone.name.clone())
 }
 
-/// What the times are for: the event type, or the booking that is to be moved, with the way back to it.
-fn head(visit: &PageRequest, subject: &BookableEventType) -> Html {
-    let texts = texts(visit.language);
-    let Some(moved) = &subject.moved else {
-        return about::event_type(&subject.bookable.body, visit.language);
+/// The page with its title and its pictures; in no frame where a booking is to be moved.
+fn titled(visit: &PageRequest, subject: &BookableEventType, html: Html) -> HtmlPage {
+    let event_type = &subject.bookable.body;
+    let title = match &subject.moved {
+        None => event_type.title.clone(),
+        Some(_) => texts(visit.language).move_booking.to_owned(),
     };
+    let page = HtmlPage::new(title, html).of(event_type).with_pictures(hosts::pictures(event_type));
+    if subject.moved.is_some() { page.unframed() } else { page }
+}
+
+/// The event type, or the booking that is to be moved with the way back to it.
+fn head(visit: &PageRequest, subject: &BookableEventType) -> Html {
+    let (language, event_type) = (visit.language, &subject.bookable.body);
     let mut html = Html::default();
-    html.raw("<dl>\n").html(&about::moved(visit, subject, moved)).raw("</dl>\n");
+    let Some(moved) = &subject.moved else {
+        html.html(&about::logo(event_type)).html(&about::title(event_type, language));
+        html.html(&about::facts(event_type, language)).html(&about::description(event_type, language));
+        return html;
+    };
+    let texts = texts(language);
     let back = format!("../{}{}", moved.token, visit.choice.spoken().query());
-    html.raw("<p>").link(&back, texts.to_booking).raw("</p>\n");
+    html.raw("<p><a href=\"").text(&back).raw("\" class=\"button plain small\">").html(&icon(PageIcon::Back));
+    html.text(texts.to_booking).raw("</a></p>\n");
+    html.html(&about::title_of_deed(event_type, language, texts.move_booking));
+    html.html(&about::present_time(visit, subject, moved));
     html
 }
 
@@ -147,8 +112,9 @@ async fn days(app: &App, subject: &BookableEventType, month: Date) -> Result<Day
     let to_ms = zone.instant_ms(next, 0).unwrap_or(from_ms);
     let mut days = Days::new();
     for start in free::starts(app, subject, from_ms.max(app.now()), to_ms).await? {
-        let local = dates::local(start, zone);
-        days.entry(local.date).or_default().push(Time { start, local });
+        let local = dates::local(start.at, zone);
+        let time = Time { start: start.at, seats_left: start.seats_left, local };
+        days.entry(time.local.date).or_default().push(time);
     }
     Ok(days)
 }
@@ -164,69 +130,16 @@ fn unreadable(visit: &PageRequest, e: Error) -> HtmlPage {
     let retry_after_s = refusal.retry_after_s.unwrap_or(5);
     let [title, text] = texts.unreadable;
     let mut html = Html::default();
-    html.element("p", text).raw("<p>").link(&visit.choice.link(), texts.try_again).raw("</p>\n");
-    HtmlPage::new(title, html).with_status(StatusCode::SERVICE_UNAVAILABLE).retry_after_s(retry_after_s)
-}
-
-/// Which zone the times are in, and the form to change it.
-fn zone(visit: &PageRequest, subject: &BookableEventType) -> Html {
-    let texts = texts(visit.language);
-    let mut html = Html::default();
-    html.raw("<p>").text(texts.times_in).raw(" <strong>");
-    html.text(&zones::zone_name(&subject.zone.name, visit.language)).raw("</strong>");
-    if !subject.has_own_zone {
-        html.raw(" ").text(texts.host_zone);
-    }
-    html.raw("</p>\n").html(&clocks(visit));
-    let typed = visit.choice.zone.as_deref();
-    let unknown = typed.filter(|_| !subject.has_own_zone);
-    let controls = controls(visit.language);
-    html.raw("<details class=\"zone\" data-found=\"").text(controls.zones_found);
-    html.raw("\" data-none=\"").text(controls.no_zone_found);
-    html.raw(if unknown.is_some() { "\" open>" } else { "\">" });
-    html.raw("<summary>").text(texts.change_zone).raw("</summary>\n<form method=\"get\">\n");
-    for (name, value) in visit.choice.without_start().fields().into_iter().filter(|(name, _)| *name != "tz") {
-        html.raw("<input type=\"hidden\" name=\"").raw(name).raw("\" value=\"").text(&value).raw("\">\n");
-    }
-    html.raw("<div class=\"field\"><label for=\"tz\">").text(texts.zone).raw("</label>\n");
-    if let Some(typed) = unknown {
-        html.raw("<p class=\"error\" id=\"tz-error\" role=\"alert\">").text(texts.unknown_zone).raw(": ");
-        html.text(typed).raw("</p>\n");
-    }
-    html.raw("<p class=\"hint\" id=\"tz-hint\">").text(texts.zone_example).raw("</p>\n");
-    html.raw("<input id=\"tz\" name=\"tz\" list=\"zones\" maxlength=\"64\" autocomplete=\"off\" required");
-    html.raw(match unknown {
-        Some(_) => " aria-invalid=\"true\" aria-describedby=\"tz-error tz-hint\"",
-        None => " aria-describedby=\"tz-hint\"",
-    });
-    html.raw(" value=\"").text(typed.unwrap_or(&subject.zone.name)).raw("\">\n<datalist id=\"zones\">\n");
-    for name in ZONES {
-        html.raw("<option value=\"").raw(name).raw("\"></option>\n");
-    }
-    html.raw("</datalist></div>\n<button>").text(texts.show).raw("</button>\n</form>\n</details>\n");
-    html
-}
-
-/// Both clocks: the one that is shown, and the way to the other one.
-fn clocks(visit: &PageRequest) -> Html {
-    let controls = controls(visit.language);
-    let mut html = Html::default();
-    html.raw("<p>");
-    for (hours, name) in
-        [(Hours::Twelve, controls.twelve_hours), (Hours::TwentyFour, controls.twenty_four_hours)]
-    {
-        if hours == Hours::TwentyFour {
-            html.raw(" / ");
-        }
-        if hours == visit.hours {
-            html.raw("<strong>").text(name).raw("</strong>");
-        } else {
-            let link = Choice { hours: Some(hours), ..visit.choice.without_start() }.link();
-            html.raw("<a href=\"").text(&link).raw("\" data-keep=\"hours\">").text(name).raw("</a>");
-        }
-    }
-    html.raw("</p>\n");
-    html
+    html.raw("<div class=\"stack wide\"><div class=\"outcome\"><span class=\"seal warn\">");
+    html.html(&icon(PageIcon::Alert))
+        .raw("</span><h1>")
+        .text(title)
+        .raw("</h1><p class=\"soft\">")
+        .text(text);
+    html.raw("</p></div>\n<p class=\"actions\"><a href=\"").text(&visit.choice.link());
+    html.raw("\" class=\"button\">").text(texts.try_again).raw("</a></p></div>\n");
+    let page = HtmlPage::new(title, html).shaped(SheetShape::One);
+    page.with_status(StatusCode::SERVICE_UNAVAILABLE).retry_after_s(retry_after_s)
 }
 
 /// The durations that can be chosen.
@@ -241,35 +154,48 @@ fn durations(visit: &PageRequest, subject: &BookableEventType) -> Html {
     all.extend(&event_type.duration_options);
     all.sort_unstable();
     all.dedup();
-    html.raw("<nav aria-label=\"").text(texts.duration).raw("\">\n<ul>\n");
+    html.raw("<nav aria-label=\"").text(texts.duration).raw("\"><ul class=\"switch full\">\n");
     for minutes in all {
         let link = Choice { minutes: Some(minutes), ..visit.choice.without_start() }.link();
         html.raw("<li><a href=\"").text(&link).raw("\" data-keep=\"").text(&minutes.to_string()).raw("\"");
         html.raw(if minutes == subject.minutes { " aria-current=\"true\">" } else { ">" });
         html.text(&about::minutes(minutes, texts)).raw("</a></li>\n");
     }
-    html.raw("</ul>\n</nav>\n");
+    html.raw("</ul></nav>\n");
     html
 }
 
-/// The name of the month, and the ways to those beside it.
-fn pager(visit: &PageRequest, bounds: &Bounds, month: Date) -> Html {
-    let texts = texts(visit.language);
+/// The name of the month, and arrows to those beside it. An arrow that leads nowhere stays in its place beside one that does.
+fn pager(visit: &PageRequest, month: Date, before: Option<Date>, after: Option<Date>) -> Html {
+    let (texts, language) = (texts(visit.language), visit.language);
     let mut html = Html::default();
-    html.raw("<h2 id=\"month\">").text(&dates::month(month, visit.language)).raw("</h2>\n");
-    html.raw("<nav aria-label=\"").text(texts.months).raw("\">\n<ul>\n");
+    html.raw("<div class=\"month\"><h2 id=\"month\">").text(&dates::month(month, language)).raw("</h2>\n");
+    if before.is_none() && after.is_none() {
+        html.raw("</div>\n");
+        return html;
+    }
+    html.raw("<nav aria-label=\"").text(texts.months).raw("\"><ul>\n");
     let ways = [
-        (bounds.before(month), "prev", texts.previous_month),
-        (bounds.after(month), "next", texts.next_month),
+        (before, "prev", texts.previous_month, PageIcon::Back),
+        (after, "next", texts.next_month, PageIcon::Next),
     ];
-    for (month, relation, name) in ways {
-        if let Some(month) = month {
-            let link = to_month(visit, month);
-            html.raw("<li><a href=\"").text(&link).raw("\" rel=\"").raw(relation).raw("\">").text(name);
-            html.raw("</a></li>\n");
+    for (month, relation, name, arrow) in ways {
+        match month {
+            Some(month) => {
+                html.raw("<li><a href=\"").text(&to_month(visit, month)).raw("\" rel=\"").raw(relation);
+                html.raw("\" class=\"button icon\" aria-label=\"").text(name);
+                html.raw(controls(language).comma).text(&dates::month(month, language));
+                html.raw("\">").html(&icon(arrow)).raw("</a></li>\n");
+            }
+            None => {
+                html.raw(
+                    "<li><span class=\"button icon\" role=\"link\" aria-disabled=\"true\" aria-label=\"",
+                );
+                html.text(name).raw("\">").html(&icon(arrow)).raw("</span></li>\n");
+            }
         }
     }
-    html.raw("</ul>\n</nav>\n");
+    html.raw("</ul></nav></div>\n");
     html
 }
 
@@ -277,11 +203,15 @@ fn to_month(visit: &PageRequest, month: Date) -> String {
     Choice { month: Some(month.first_of_month()), ..visit.choice.standing() }.link()
 }
 
+fn to_day(visit: &PageRequest, day: Date) -> String {
+    Choice { month: Some(day.first_of_month()), day: Some(day), ..visit.choice.standing() }.link()
+}
+
 /// The days of the month; those with free times are links.
-fn grid(visit: &PageRequest, today: Date, month: Date, days: &Days, chosen: Option<Date>) -> Html {
+fn grid(visit: &PageRequest, today: Date, month: Date, days: &Days, chosen: Date) -> Html {
     let language = visit.language;
     let mut html = Html::default();
-    html.raw("<table class=\"days\">\n<thead><tr>");
+    html.raw("<table class=\"days\" aria-labelledby=\"month\">\n<thead><tr>");
     for (name, short) in dates::weekdays(language).into_iter().zip(dates::short_weekdays(language)) {
         html.raw("<th scope=\"col\" abbr=\"").text(name).raw("\">").text(&short).raw("</th>");
     }
@@ -301,10 +231,9 @@ fn grid(visit: &PageRequest, today: Date, month: Date, days: &Days, chosen: Opti
             html.text(&number).raw("</td>");
             continue;
         };
-        let link = Choice { month: Some(month), day: Some(day), ..visit.choice.standing() }.link();
         let name = name_of(day, times, visit);
-        html.raw("<a href=\"").text(&link).raw("\" aria-label=\"").text(&name).raw("\"");
-        html.raw(if chosen == Some(day) { " aria-current=\"true\">" } else { ">" });
+        html.raw("<a href=\"").text(&to_day(visit, day)).raw("#times\" aria-label=\"").text(&name).raw("\"");
+        html.raw(if chosen == day { " aria-current=\"true\">" } else { ">" });
         html.text(&number).raw("</a></td>");
     }
     html.raw("</tr></tbody>\n</table>\n");
@@ -316,67 +245,55 @@ fn name_of(day: Date, times: &[Time], visit: &PageRequest) -> String {
     format!("{}, {}: {}", dates::day(day, visit.language), texts(visit.language).free_times, times.len())
 }
 
-/// The part of the day in which a time is: until noon, until five in the afternoon, later.
-fn part_of(time: &Time) -> usize {
-    match time.local.hour {
-        ..12 => 0,
-        12..17 => 1,
-        _ => 2,
-    }
+/// The first free time after a month without one.
+async fn next(app: &App, subject: &BookableEventType, bounds: &Bounds, month: Date) -> NextTime {
+    let zone = &subject.zone;
+    let from = month.last_of_month().tomorrow().ok().and_then(|from| zone.instant_ms(from, 0));
+    let (Some(from_ms), Some(last_ms)) = (from, zone.instant_ms(bounds.last, 0)) else {
+        return NextTime::Unknown;
+    };
+    let (from_ms, to_ms) = (from_ms.max(app.now()), last_ms.saturating_add(DAY_MS));
+    free::first(app, subject, from_ms, to_ms).await.unwrap_or(NextTime::Unknown)
 }
 
-/// The times of a day, by its parts where they are in several. Where the clocks change on it, each tells its offset: a time of day can come
-/// twice.
-fn list(visit: &PageRequest, subject: &BookableEventType, day: Date, times: &[Time]) -> Html {
+/// A month without times: what is said, what is known of later ones, and the way to the next; and the sentence for who hears the page.
+fn empty(
+    visit: &PageRequest,
+    subject: &BookableEventType,
+    bounds: &Bounds,
+    month: Date,
+    next: NextTime,
+) -> (Html, String) {
+    let (texts, controls, language) = (texts(visit.language), controls(visit.language), visit.language);
+    let before = bounds.before(month);
+    let after = bounds.after(month).filter(|_| next != NextTime::None);
+    let is_last_word = next == NextTime::None && before.is_none();
+    let [nothing, look_later] = texts.none_at_all;
+    let sentence = match is_last_word {
+        true => nothing.to_owned(),
+        false => texts.none_in_month.replace("{month}", &dates::month_alone(month, language)),
+    };
     let mut html = Html::default();
-    html.raw("<h2 id=\"times\" tabindex=\"-1\">").text(&dates::day(day, visit.language)).raw("</h2>\n");
-    let has_one_offset =
-        times.windows(2).all(|two| matches!(two, [a, b] if a.local.offset == b.local.offset));
-    let parts: Vec<&[Time]> = times.chunk_by(|a, b| part_of(a) == part_of(b)).collect();
-    for (n, part) in parts.iter().enumerate() {
-        let names = controls(visit.language).parts_of_day;
-        match part.first().and_then(|first| names.get(part_of(first))).filter(|_| parts.len() > 1) {
-            None => html.raw("<ul class=\"times\" aria-labelledby=\"times\">\n"),
-            Some(name) => {
-                let id = format!("part-{n}");
-                html.raw("<h3 id=\"").text(&id).raw("\">").text(name);
-                html.raw("</h3>\n<ul class=\"times\" aria-labelledby=\"times ").text(&id).raw("\">\n")
-            }
-        };
-        for Time { start, local } in *part {
-            let link = match &subject.moved {
-                None => Choice { start: Some(*start), ..visit.choice.standing() }.link(),
-                Some(_) => format!("move/at/{start}{}", visit.choice.standing().query()),
-            };
-            let clock = dates::clock(local, visit.language, visit.hours);
-            let name = if has_one_offset { clock } else { format!("{clock} (UTC{})", local.offset) };
-            html.raw("<li>").link(&link, &name).raw("</li>\n");
-        }
-        html.raw("</ul>\n");
+    if !is_last_word {
+        html.html(&pager(visit, month, before, after));
     }
-    html
-}
-
-/// The next time after a month without one; none where there is none, or where it cannot be found out.
-async fn next(app: &App, subject: &BookableEventType, bounds: &Bounds, month: Date) -> Option<Instant> {
-    let from = month.last_of_month().tomorrow().ok()?;
-    let from_ms = subject.zone.instant_ms(from, 0)?.max(app.now());
-    let to_ms = subject.zone.instant_ms(bounds.last, 0)?.saturating_add(DAY_MS);
-    free::first(app, subject, from_ms, to_ms).await.ok().flatten()
-}
-
-fn onward(visit: &PageRequest, subject: &BookableEventType, next: Option<Instant>) -> Html {
-    let texts = texts(visit.language);
-    let mut html = Html::default();
+    html.raw("<div class=\"empty\"><span class=\"seal\">").html(&icon(PageIcon::Calendar)).raw("</span>");
+    html.element("h2", &sentence);
     match next {
-        Some(start) => {
-            let month = dates::local(start, &subject.zone).date;
-            let name = format!("{}: {}", texts.next_free, dates::month(month, visit.language));
-            html.raw("<p>").link(&to_month(visit, month), &name).raw("</p>\n");
+        NextTime::At(start) => {
+            let day = dates::local(start, &subject.zone).date;
+            html.element("p", &controls.next_day.replace("{day}", &dates::day(day, language)));
+            html.raw("<a href=\"").text(&to_day(visit, day)).raw("#times\" class=\"button\">");
+            html.text(&controls.show_day.replace("{day}", &dates::day_of_month(day, language))).raw("</a>");
         }
-        None => {
+        NextTime::None if is_last_word => {
+            html.element("p", look_later);
+        }
+        NextTime::None => {
             html.element("p", texts.none_ahead);
         }
+        NextTime::Unknown => {}
     }
-    html
+    html.raw("</div>\n");
+    (html, sentence)
 }

@@ -8,18 +8,18 @@ use std::time::Duration;
 use axum::extract::Request;
 use base::error::{Code, Error};
 use compute::named_semaphores::Shares;
-use http::{HeaderMap, StatusCode, header};
+use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
-use url::Url;
 
-use crate::api::access::rate_limit::site;
-use crate::api::book::form::FormFields;
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
-use crate::api::request::small_body::{BodyRoom, SmallBody};
 use crate::app::App;
+use crate::web::form::FormFields;
+use crate::web::rate_limit::site;
+use crate::web::same_site::is_foreign;
+use crate::web::small_body::{BodyRoom, SmallBody};
 
 /// Largest form in bytes: answers, notes and the rest, each character of them as `%XX`.
 const MAX_FORM: usize = 256 << 10;
@@ -115,24 +115,6 @@ fn unread(visit: &PageRequest, e: &Error) -> HtmlPage {
 fn busy(visit: &PageRequest) -> HtmlPage {
     let page = HtmlPage::message(StatusCode::SERVICE_UNAVAILABLE, texts(visit.language).too_many);
     page.retry_after_s(5)
-}
-
-/// Whether another site made the browser send this. The page's own forms carry the Origin `null`, because it gives no referrer; there
-/// `Sec-Fetch-Site` decides, and in browsers without it the form's token.
-fn is_foreign(app: &App, request: &Request) -> bool {
-    let text = |name: &str| request.headers().get(name).and_then(|value| value.to_str().ok());
-    if let Some(site) = text("sec-fetch-site") {
-        return !matches!(site, "same-origin" | "none");
-    }
-    let Some(origin) = text("origin").filter(|origin| *origin != "null") else { return false };
-    let host = host(request.headers()).or_else(|| request.uri().authority().map(|host| host.as_str()));
-    let own = Url::parse(&app.config.public_address()).ok().map(|url| url.origin().ascii_serialization());
-    let is_here = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
-    !is_here && own.as_deref() != Some(origin)
-}
-
-fn host(headers: &HeaderMap) -> Option<&str> {
-    headers.get(header::HOST).and_then(|value| value.to_str().ok())
 }
 
 #[cfg(test)]

@@ -11,17 +11,17 @@ use scheduling::hours::Zone;
 use storage::scheduling::applications;
 use storage::scheduling::bookings::BookingRow;
 
-use crate::api::access::api_key::{client_ip, peer};
 use crate::api::book::booked::BookedEvent;
 use crate::api::book::choice::Choice;
-use crate::api::request::request_id;
 use crate::app::App;
 use crate::bookings::handle;
 use crate::bookings::links::{self, Bookable};
 use crate::bookings::rules::{self, MINUTE_MS};
 use crate::connections::request_context::RequestContext;
 use crate::locale::Language;
-use crate::locale::dates::{self, Hours};
+use crate::locale::dates::Hours;
+use crate::web::client_ip::{client_ip, peer};
+use crate::web::request_id;
 
 /// Characters of a `User-Agent` that are read.
 const MAX_USER_AGENT: usize = 512;
@@ -64,11 +64,6 @@ impl PageRequest {
         let chosen = self.choice.hours.or(row.clock_hours.and_then(Hours::of_number));
         let choice = Choice { hours: chosen, ..self.choice.clone() };
         PageRequest { choice, hours: chosen.unwrap_or_default(), ..self.clone() }
-    }
-
-    /// From when until when, as this visitor reads times.
-    pub fn span(&self, start: Instant, end: Instant, zone: &Zone) -> String {
-        dates::span(start, end, zone, self.language, self.hours)
     }
 }
 

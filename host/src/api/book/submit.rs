@@ -9,15 +9,15 @@ use model::scheduling::event_type::{EventType, QuestionKind};
 use serde_json::Value;
 use storage::lane::Lane;
 
-use crate::api::book::details::{self, BookingFormView, ControlFault, FormFault};
-use crate::api::book::form::{self, FormFields, Token};
+use crate::api::book::details::{self, BookingFormView, FormFault};
+use crate::api::book::form::{self, Token};
+use crate::api::book::form_controls::ControlFault;
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::subject::{BookableEventType, PageRequest};
+use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
 use crate::api::book::verdict::{self, VerdictRequest};
 use crate::api::book::{done, free, month};
-use crate::api::idempotency::{self, ClaimResult};
-use crate::api::request::fingerprint::of_parts;
 use crate::api::response::{error, reply};
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
@@ -25,6 +25,10 @@ use crate::bookings::change::Viewer;
 use crate::bookings::create::{self, Booker};
 use crate::connections::request_context::RequestContext;
 use crate::locale::dates::Hours;
+use crate::web::error::public;
+use crate::web::fingerprint::of_parts;
+use crate::web::form::FormFields;
+use crate::web::idempotency::{self, ClaimResult};
 
 /// Largest answer that is read, in bytes: more than any booking has.
 const MAX_ANSWER: usize = 8 << 20;
@@ -59,7 +63,7 @@ pub async fn send(
         Ok(read) => read,
         Err(e) => {
             // It is logged on its way.
-            let refusal = error::public(e, &visit.request_id);
+            let refusal = public(e, &visit.request_id);
             return FormResult::Shows(Box::new(HtmlPage::broken(visit.language).for_refusal(&refusal)));
         }
     };
@@ -126,7 +130,7 @@ async fn book(
     let tenant = &subject.asker.tenant;
     let attempt = match idempotency::claim_scope(app, &tenant.application_id, scope, fingerprint).await {
         Err(e) => return error::response(e, &request_id),
-        Ok(ClaimResult::Replay(response)) => return *response,
+        Ok(ClaimResult::Replay(answer)) => return reply::response(answer),
         Ok(ClaimResult::Run(attempt)) => attempt,
     };
     let question = VerdictRequest {
@@ -170,8 +174,7 @@ async fn again(
     fields: &FormFields,
     fault: FormFault,
 ) -> FormResult {
-    let is_taken = fault.faults.iter().any(|one| one.control.as_deref() == Some(form::START));
-    let others = if is_taken { free::nearest(app, subject, start).await } else { Vec::new() };
+    let others = if fault.is_of_time() { free::nearest(app, subject, start).await } else { Vec::new() };
     let sent = fields.first(form::TOKEN);
     // One that is still being worked on must be recognized when it is sent again.
     let kept = fault.keeps_token.then(|| sent.to_owned());
@@ -260,16 +263,23 @@ fn mistake(
             Some(key) => {
                 let mut questions = event_type.iter().flat_map(|event_type| &event_type.questions);
                 let kind = questions.find(|question| question.key == key).map(|question| question.kind);
-                let text = match kind {
-                    _ if is_missing => texts.needed,
-                    Some(QuestionKind::Email) => texts.bad_email,
-                    Some(QuestionKind::Phone) => texts.bad_phone,
-                    _ => texts.bad_value,
-                };
-                (format!("q.{key}"), text)
+                (format!("q.{key}"), mistake_in_answer(visit, kind, is_missing))
             }
             None => (form::NOTES.to_owned(), texts.bad_value),
         },
     };
     ControlFault { control: Some(control), text }
+}
+
+/// A mistake in the answer to a question of this kind.
+fn mistake_in_answer(visit: &PageRequest, kind: Option<QuestionKind>, is_missing: bool) -> &'static str {
+    let (texts, own) = (texts(visit.language), outcomes(visit.language));
+    match kind {
+        Some(QuestionKind::Select | QuestionKind::Multiselect) => own.choose_option,
+        Some(QuestionKind::Number) => own.bad_number,
+        Some(QuestionKind::Email) => texts.bad_email,
+        Some(QuestionKind::Phone) => texts.bad_phone,
+        _ if is_missing => texts.needed,
+        _ => texts.bad_value,
+    }
 }

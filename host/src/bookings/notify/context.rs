@@ -55,6 +55,8 @@ pub struct MessageContext {
     pub language: Language,
     /// Their clock.
     pub hours: Hours,
+    /// When the message is written, in milliseconds since 1970.
+    pub now: i64,
 }
 
 impl MessageContext {
@@ -111,6 +113,7 @@ impl MessageContext {
             invitation,
             language,
             hours,
+            now: app.now(),
         }))
     }
 
@@ -121,6 +124,14 @@ impl MessageContext {
         let found = sender::that_sends(app, &self.row.tenant, &sent.connection_id, &self.event_type).await?;
         let found = found.filter(|sender| connections::usable(&sender.connection).is_ok());
         Ok(MessageContext { sender: found.unwrap_or_else(|| self.sender.clone()), ..self.clone() })
+    }
+
+    /// The address of a page below the booking's own.
+    pub fn page_of_invitee(&self, page: &str) -> String {
+        match self.manage_url.split_once('?') {
+            Some((path, query)) => format!("{path}/{page}?{query}"),
+            None => format!("{}/{page}", self.manage_url),
+        }
     }
 
     /// It waits for its host.

@@ -1,69 +1,32 @@
 //! The text of a message about a booking, as plain text and as HTML that says the same. What people wrote stays text in both. Pure.
 
+use model::Instant;
 use model::scheduling::booking::{Booking, Party};
-use model::scheduling::event_type::MeetingPlaceKind;
+use model::scheduling::event_type::{MeetingPlaceKind, QuestionKind};
 use scheduling::hours::Zone;
 use url::form_urlencoded::byte_serialize;
 
+use crate::bookings::brand::{Color, MailColors, USUAL_BRAND};
+use crate::bookings::notify::content::{
+    ButtonWeight, MessageButton, MessageFact, MessageLink, NoticeContent, plain,
+};
 use crate::bookings::notify::context::MessageContext;
 use crate::bookings::notify::kind::{MailKey, MailKind, MailRole};
 use crate::bookings::notify::texts::fields::MailTexts;
-use crate::bookings::notify::texts::{CONFIRM, DECLINE, TO_HOSTS, UNANSWERED, UNVERIFIED, texts};
-use crate::bookings::{event_body, rules, titles};
-use crate::locale::dates;
-use crate::locale::html::Html;
+use crate::bookings::notify::texts::{
+    ASKS, CONFIRM, DECLINE, EXPIRES, OPENS_PAGE, TO_HOSTS, UNANSWERED, UNVERIFIED, WAITS_FOR_YOU, texts,
+};
+use crate::bookings::notify::{html, plain_text};
+use crate::bookings::{event_body, policy, rules, titles};
+use crate::locale::Language;
+use crate::locale::meeting_time::{self, meeting_time};
 
-/// Begins a link that looks like a button; its address follows.
-const BUTTON: &str = "<a style=\"display:inline-block;padding:8px 16px;border:1px solid #1257c4;border-radius:8px;\
-                      color:#1257c4;text-decoration:none\" href=\"";
-
-/// What a message says.
+/// A message, ready to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MessageText {
     pub subject: String,
     pub text: String,
     pub html: String,
-}
-
-/// A line of a message.
-struct LabelledLine {
-    label: &'static str,
-    text: String,
-    form: LineForm,
-}
-
-/// The form in which a line shows its label and its text.
-enum LineForm {
-    /// The text follows its label.
-    Plain,
-    /// The same, and the text leads to this address.
-    Linked(String),
-    /// The label itself is the link, and the text its address.
-    Action,
-    /// The text is somebody's own, of any number of lines. None of them looks like a line of the message.
-    Quoted,
-    /// A sentence without a label.
-    Sentence,
-}
-
-impl LabelledLine {
-    fn new(label: &'static str, text: impl Into<String>) -> LabelledLine {
-        LabelledLine { label, text: text.into(), form: LineForm::Plain }
-    }
-
-    /// A link under its name.
-    fn action(label: &'static str, url: &str) -> LabelledLine {
-        LabelledLine { form: LineForm::Action, ..LabelledLine::new(label, url) }
-    }
-
-    /// A person's own words.
-    fn quoted(label: &'static str, text: impl Into<String>) -> LabelledLine {
-        LabelledLine { form: LineForm::Quoted, ..LabelledLine::new(label, text) }
-    }
-
-    fn sentence(text: &'static str) -> LabelledLine {
-        LabelledLine { form: LineForm::Sentence, ..LabelledLine::new("", text) }
-    }
 }
 
 /// The message that tells of a change. `is_invitation`: it carries one that asks calendars to take the booking in.
@@ -75,28 +38,85 @@ pub fn of_change(facts: &MessageContext, key: &MailKey, is_invitation: bool) -> 
         MailRole::Guests if key.kind == MailKind::Confirmed => texts.invited,
         MailRole::Invitee | MailRole::Guests => texts.sentences.of(key.kind, is_pending),
     };
+    let asks = facts.decision.is_some() && facts.asks_hosts(key);
+    let (state, begins) = match asks {
+        true => (WAITS_FOR_YOU, ASKS),
+        false => (texts.subjects.of(key.kind, is_pending), texts.subjects.of(key.kind, is_pending)),
+    };
     let title = facts.title(key.role);
     let subject = match is_invitation {
         // Some mail programs make the subject of an invitation the title of what they put into the calendar.
-        true => title,
-        false => format!("{}: {title}", texts.subjects.of(key.kind, is_pending)),
+        true => title.clone(),
+        false if asks => format!("{begins}: {title}"),
+        false => begun(facts.language, begins, &title),
     };
-    let (mut lines, links, details) =
-        (times(facts, key, texts), links(facts, key, texts), details(facts, key, texts));
+    let mut content = NoticeContent {
+        language: facts.language,
+        colors: colors(facts),
+        state,
+        sentence: with_names(facts, key, sentence),
+        title,
+        asks,
+        preview: preview(facts, key),
+        facts: times(facts, key, texts),
+        buttons: buttons(facts, key, texts, is_invitation),
+        remarks: Vec::new(),
+        words: Vec::new(),
+        links: Vec::new(),
+        deadline: None,
+    };
+    content.facts.extend(place(&facts.booking, texts));
     match key.role {
-        // Nothing that the invitee wrote comes before the host's own links.
-        MailRole::Hosts => lines.extend(links.into_iter().chain(details)),
-        MailRole::Invitee | MailRole::Guests => lines.extend(details.into_iter().chain(links)),
+        MailRole::Hosts => add_for_hosts(&mut content, facts, key, texts),
+        MailRole::Invitee | MailRole::Guests => add_for_invitee(&mut content, facts, key, texts),
     }
-    letter(facts, &subject, &with_names(facts, key, sentence), &lines)
+    message(&content, texts, &subject)
 }
 
 /// The message that takes back the invitation of an organizer whose place another one takes.
 pub fn of_replacement(facts: &MessageContext, role: MailRole) -> MessageText {
     let texts = texts(facts.language);
     let title = facts.title(role);
-    let subject = format!("{}: {title}", texts.subjects.cancelled);
-    letter(facts, &subject, texts.replaced, &[LabelledLine::new(texts.what, title)])
+    let subject = begun(facts.language, texts.subjects.cancelled, &title);
+    let content = NoticeContent {
+        language: facts.language,
+        colors: colors(facts),
+        state: texts.subjects.cancelled,
+        sentence: texts.replaced.to_owned(),
+        title,
+        asks: false,
+        preview: texts.replaced.to_owned(),
+        facts: Vec::new(),
+        buttons: Vec::new(),
+        remarks: Vec::new(),
+        words: Vec::new(),
+        links: Vec::new(),
+        deadline: None,
+    };
+    message(&content, texts, &subject)
+}
+
+/// A subject: what happened, a colon and the title. French has a space before a colon, at which no line ends.
+fn begun(language: Language, begins: &str, title: &str) -> String {
+    match language {
+        Language::French => format!("{begins}\u{a0}: {title}"),
+        _ => format!("{begins}: {title}"),
+    }
+}
+
+fn message(content: &NoticeContent, texts: &MailTexts, subject: &str) -> MessageText {
+    let subject = ::mail::foreign::subject(subject);
+    MessageText {
+        text: plain_text::render(content, texts.what),
+        html: html::render(content, texts.what, &subject).as_str().to_owned(),
+        subject,
+    }
+}
+
+/// The colours of the event type.
+fn colors(facts: &MessageContext) -> MailColors {
+    let brand = facts.event_type.color.as_deref().and_then(Color::read);
+    brand.unwrap_or(USUAL_BRAND).mail_colors()
 }
 
 /// A sentence with the name of the other side in place of `{invitee}` or `{host}`.
@@ -128,54 +148,40 @@ pub fn link_of_invitee(facts: &MessageContext) -> (&'static str, &str) {
     (label, &facts.manage_url)
 }
 
-/// The booking's title and its times.
-fn times(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<LabelledLine> {
-    let booking = &facts.booking;
-    let zone = match key.role {
+/// The zone of the reader: hosts have that of the event type.
+fn zone(facts: &MessageContext, role: MailRole) -> Zone {
+    match role {
         MailRole::Hosts => rules::zone(&facts.event_type),
-        MailRole::Invitee | MailRole::Guests => Zone::named(&booking.time_zone).unwrap_or_else(Zone::utc),
-    };
-    let when = dates::span(booking.start, booking.end, &zone, facts.language, facts.hours);
-    let title = facts.title(key.role);
-    let mut lines = vec![LabelledLine::new(texts.what, title), LabelledLine::new(texts.when, when)];
-    if let Some(before) = booking.previous_start.filter(|_| key.kind == MailKind::Rescheduled) {
-        let before = dates::moment(before, &zone, facts.language, facts.hours);
-        lines.push(LabelledLine::new(texts.before, before));
-    }
-    lines
-}
-
-/// The place and the other side, with what people wrote.
-fn details(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<LabelledLine> {
-    let booking = &facts.booking;
-    let is_of_invitee = key.kind == MailKind::Cancelled && booking.cancelled_by == Some(Party::Invitee);
-    let reason = match key.kind {
-        // Nobody has verified the addresses of a booking: what its invitee writes goes to the hosts alone.
-        MailKind::Cancelled if key.role != MailRole::Hosts && is_of_invitee => None,
-        MailKind::Cancelled => booking.cancellation_reason.as_deref(),
-        MailKind::Rejected => booking.rejection_reason.as_deref(),
-        _ => None,
-    };
-    let mut lines: Vec<LabelledLine> = place(booking, texts).into_iter().collect();
-    match key.role {
-        MailRole::Hosts => {
-            lines.extend(of_invitee(booking, texts));
-            let written = event_body::description(booking, &facts.event_type.questions);
-            if written.is_some() || (is_of_invitee && reason.is_some()) {
-                lines.push(LabelledLine::sentence(UNVERIFIED));
-            }
-            lines.extend(written.map(|text| LabelledLine::quoted(texts.details, text)));
-        }
         MailRole::Invitee | MailRole::Guests => {
-            let host = titles::host_name(booking, &facts.event_type);
-            lines.extend(host.map(|name| LabelledLine::new(texts.host, name)));
+            Zone::named(&facts.booking.time_zone).unwrap_or_else(Zone::utc)
         }
     }
-    lines.extend(reason.map(|reason| LabelledLine::quoted(texts.reason, reason)));
-    lines
 }
 
-fn place(booking: &Booking, texts: &MailTexts) -> Option<LabelledLine> {
+fn moment(facts: &MessageContext, role: MailRole, at: Instant) -> String {
+    meeting_time::moment(at, &zone(facts, role), facts.language, facts.hours)
+}
+
+/// The first line that mail programs show.
+fn preview(facts: &MessageContext, key: &MailKey) -> String {
+    moment(facts, key.role, facts.booking.start)
+}
+
+/// The time of the meeting, and the one before a move.
+fn times(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<MessageFact> {
+    let booking = &facts.booking;
+    let zone = zone(facts, key.role);
+    let time = meeting_time(booking.start, booking.end, &zone, facts.language, facts.hours);
+    let comma = if facts.language.is_right_to_left() { "،" } else { "," };
+    let lines = [time.day, format!("{}{comma} {}", time.times, time.zone)];
+    let mut all = vec![MessageFact::new(texts.when, lines)];
+    if let Some(before) = booking.previous_start.filter(|_| key.kind == MailKind::Rescheduled) {
+        all.push(MessageFact::new(texts.before, [moment(facts, key.role, before)]));
+    }
+    all
+}
+
+fn place(booking: &Booking, texts: &MailTexts) -> Option<MessageFact> {
     let place = booking.location.as_ref()?;
     let kind = match place.kind {
         MeetingPlaceKind::InPerson => texts.in_person,
@@ -185,31 +191,166 @@ fn place(booking: &Booking, texts: &MailTexts) -> Option<LabelledLine> {
         MeetingPlaceKind::Zoom => "Zoom",
         MeetingPlaceKind::Link => texts.online,
     };
-    let text = match event_body::place(booking) {
-        Some(value) => format!("{kind}: {value}"),
-        None => kind.to_owned(),
+    let fact = MessageFact::new(texts.place, [kind.to_owned()]);
+    Some(match (address_of_meeting(booking), event_body::place(booking)) {
+        (Some(url), _) => fact.linked(url, url.to_owned()),
+        (None, Some(value)) => MessageFact::new(texts.place, [kind.to_owned(), value]),
+        (None, None) => fact,
+    })
+}
+
+/// The address at which people meet, if that is a page.
+fn address_of_meeting(booking: &Booking) -> Option<&str> {
+    let url = booking.location.as_ref()?.join_url.as_deref()?;
+    (url.starts_with("https://") || url.starts_with("http://")).then_some(url)
+}
+
+/// The buttons of the reader. Guests have none: the invitee's would let them cancel.
+fn buttons(
+    facts: &MessageContext,
+    key: &MailKey,
+    texts: &MailTexts,
+    is_invitation: bool,
+) -> Vec<MessageButton> {
+    let button =
+        |label: &'static str, url: &str, weight| MessageButton { label, url: url.to_owned(), weight };
+    let join = address_of_meeting(&facts.booking).map(|url| button(texts.join, url, ButtonWeight::Main));
+    match (key.role, key.kind) {
+        (MailRole::Hosts, _) => match facts.decision.as_ref().filter(|_| facts.asks_hosts(key)) {
+            Some(urls) => vec![
+                button(CONFIRM, &urls.confirm, ButtonWeight::Main),
+                button(DECLINE, &urls.decline, ButtonWeight::Danger),
+            ],
+            None => Vec::new(),
+        },
+        (MailRole::Guests, _) => Vec::new(),
+        (MailRole::Invitee, MailKind::Cancelled | MailKind::Rejected | MailKind::Expired) => {
+            let is_open = !facts.is_closed;
+            let again = is_open.then(|| button(texts.book_again, &facts.booking_url, ButtonWeight::Main));
+            again.into_iter().collect()
+        }
+        (MailRole::Invitee, _) if facts.is_pending() => Vec::new(),
+        (MailRole::Invitee, _) => {
+            // An invitation is in the calendar already.
+            let file = facts.page_of_invitee("invite.ics");
+            let add = (!is_invitation).then(|| button(texts.add_to_calendar, &file, ButtonWeight::Plain));
+            join.into_iter().chain(add).collect()
+        }
+    }
+}
+
+/// The people who come, the host's own buttons and, behind them, what the invitee wrote.
+fn add_for_hosts(content: &mut NoticeContent, facts: &MessageContext, key: &MailKey, texts: &MailTexts) {
+    let booking = &facts.booking;
+    content.facts.extend(of_invitee(booking, texts));
+    if content.asks {
+        content.remarks.push(OPENS_PAGE.to_owned());
+        if let Some(at) = booking.confirm_by {
+            content.remarks.push(EXPIRES.replace("{when}", &moment(facts, key.role, at)));
+        }
+        content.remarks.push(UNANSWERED.to_owned());
+    }
+    let is_of_invitee = is_cancelled_by_invitee(key, booking);
+    let reason = reason(key, booking);
+    let answers = event_body::answers(booking, &facts.event_type.questions);
+    let notes = booking.notes.as_deref().filter(|notes| !notes.trim().is_empty());
+    if notes.is_some() || !answers.is_empty() || (is_of_invitee && reason.is_some()) {
+        content.remarks.push(UNVERIFIED.to_owned());
+    }
+    content.words.extend(notes.map(|notes| MessageFact::quoted(texts.notes, notes)));
+    content.words.extend(answers.iter().map(|(label, answer)| MessageFact::quoted(label.as_str(), answer)));
+    content.words.extend(reason.map(|reason| MessageFact::quoted(texts.reason, reason)));
+}
+
+/// The host, what the invitee chose, and the ways to change the booking.
+fn add_for_invitee(content: &mut NoticeContent, facts: &MessageContext, key: &MailKey, texts: &MailTexts) {
+    let booking = &facts.booking;
+    let host = titles::host_name(booking, &facts.event_type);
+    content.facts.extend(host.map(|name| MessageFact::new(texts.host, [name.to_owned()])));
+    // The addresses of a booking are not verified: what its invitee writes goes to the hosts alone.
+    let reason = reason(key, booking).filter(|_| !is_cancelled_by_invitee(key, booking));
+    content.facts.extend(reason.map(|reason| MessageFact::quoted(texts.reason, reason)));
+    if key.role == MailRole::Guests {
+        return;
+    }
+    content.facts.extend(chosen_answers(facts));
+    let has_ended = matches!(key.kind, MailKind::Cancelled | MailKind::Rejected | MailKind::Expired);
+    if !has_ended {
+        add_ways(content, facts, texts);
+    }
+}
+
+/// The answers that are no words of the invitee's own, such as those that the host offers. Words go to the hosts alone.
+fn chosen_answers(facts: &MessageContext) -> Vec<MessageFact> {
+    let questions = &facts.event_type.questions;
+    let is_chosen = |kind: QuestionKind| {
+        matches!(kind, QuestionKind::Select | QuestionKind::Multiselect | QuestionKind::Number)
     };
-    let is_web = |url: &&String| url.starts_with("https://") || url.starts_with("http://");
-    let url = place.join_url.as_ref().filter(is_web).cloned();
-    let form = url.map_or(LineForm::Plain, LineForm::Linked);
-    Some(LabelledLine { form, ..LabelledLine::new(texts.place, text) })
+    let offered: Vec<_> = questions.iter().filter(|question| is_chosen(question.kind)).cloned().collect();
+    let mut booking = facts.booking.clone();
+    booking.answers.retain(|key, _| offered.iter().any(|question| question.key == *key));
+    let answers = event_body::answers(&booking, &offered);
+    answers.into_iter().map(|(label, answer)| MessageFact::new(label, [plain(&answer)])).collect()
+}
+
+/// The booking's page, and the ways to reschedule and to cancel as far as they are open, with the moment until which they are.
+fn add_ways(content: &mut NoticeContent, facts: &MessageContext, texts: &MailTexts) {
+    let (booking, event_type) = (&facts.booking, &facts.event_type);
+    let start_at = booking.start.as_millis();
+    let count = booking.reschedule_count;
+    let moves = policy::allows_moving(&event_type.reschedule, count, start_at, facts.now).is_ok()
+        && !facts.is_pending()
+        && !facts.is_closed;
+    let cancels = policy::allows_cancelling(&event_type.cancellation, start_at, facts.now).is_ok();
+    content.links.push(MessageLink { label: texts.view, url: facts.manage_url.clone() });
+    let mut notices = Vec::new();
+    for (is_open, label, page, notice) in [
+        (moves, texts.reschedule, "move", event_type.reschedule.min_notice_minutes),
+        (cancels, texts.cancel, "cancel", event_type.cancellation.min_notice_minutes),
+    ] {
+        if is_open {
+            content.links.push(MessageLink { label, url: facts.page_of_invitee(page) });
+            notices.push(notice);
+        }
+    }
+    // With two ends the booking's page has them both.
+    if let [notice] | [notice, _] = notices.as_slice()
+        && *notice > 0
+        && notices.iter().all(|other| other == notice)
+    {
+        let until = start_at.saturating_sub(notice.saturating_mul(rules::MINUTE_MS));
+        let until = moment(facts, MailRole::Invitee, Instant::from_millis(until));
+        content.deadline = Some(texts.until.replace("{when}", &until));
+    }
+}
+
+fn is_cancelled_by_invitee(key: &MailKey, booking: &Booking) -> bool {
+    key.kind == MailKind::Cancelled && booking.cancelled_by == Some(Party::Invitee)
+}
+
+/// The reason that was given for the booking's end.
+fn reason<'b>(key: &MailKey, booking: &'b Booking) -> Option<&'b str> {
+    match key.kind {
+        MailKind::Cancelled => booking.cancellation_reason.as_deref(),
+        MailKind::Rejected => booking.rejection_reason.as_deref(),
+        _ => None,
+    }
 }
 
 /// The people who come. A message to the invitee is a new one: an answer to this one would quote it.
-fn of_invitee(booking: &Booking, texts: &MailTexts) -> Vec<LabelledLine> {
-    let email = &booking.invitee.email;
-    let email =
-        LabelledLine { form: LineForm::Linked(mailto(email)), ..LabelledLine::new(texts.email, email) };
+fn of_invitee(booking: &Booking, texts: &MailTexts) -> Vec<MessageFact> {
+    let invitee = &booking.invitee;
     let guests: Vec<&str> = booking.guests.iter().map(|guest| guest.email.as_str()).collect();
     let guests = (!guests.is_empty()).then(|| guests.join(", "));
-    let line = |label: &'static str, text: Option<String>| text.map(|text| LabelledLine::new(label, text));
-    let lines = [
-        line(texts.invitee, booking.invitee.name.clone()),
+    let fact = |label: &'static str, text: Option<String>| text.map(|text| MessageFact::new(label, [text]));
+    let email = MessageFact::new(texts.email, None::<String>).linked(&invitee.email, mailto(&invitee.email));
+    let facts = [
+        fact(texts.invitee, invitee.name.clone()),
         Some(email),
-        line(texts.phone, booking.invitee.phone.clone()),
-        line(texts.guests, guests),
+        fact(texts.phone, invitee.phone.clone()),
+        fact(texts.guests, guests),
     ];
-    lines.into_iter().flatten().collect()
+    facts.into_iter().flatten().collect()
 }
 
 /// The address of a link by which mail is written to this address, and nothing else is filled in (RFC 6068).
@@ -217,98 +358,4 @@ fn mailto(email: &str) -> String {
     let (local, domain) = email.rsplit_once('@').unwrap_or((email, ""));
     let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
     format!("mailto:{}@{}", encoded(local), encoded(domain))
-}
-
-/// The links by which the reader goes on. Guests have none: the invitee's would let them cancel.
-fn links(facts: &MessageContext, key: &MailKey, texts: &MailTexts) -> Vec<LabelledLine> {
-    let decision = facts.decision.as_ref().filter(|_| facts.asks_hosts(key));
-    match (key.role, key.kind) {
-        (MailRole::Hosts, _) => decision.map_or_else(Vec::new, |urls| {
-            vec![
-                LabelledLine::action(CONFIRM, &urls.confirm),
-                LabelledLine::action(DECLINE, &urls.decline),
-                LabelledLine::sentence(UNANSWERED),
-            ]
-        }),
-        (MailRole::Guests, _) => Vec::new(),
-        (MailRole::Invitee, MailKind::Cancelled | MailKind::Rejected | MailKind::Expired) => {
-            match facts.is_closed {
-                true => Vec::new(),
-                false => vec![LabelledLine::action(texts.book_again, &facts.booking_url)],
-            }
-        }
-        (MailRole::Invitee, _) => {
-            let (label, url) = link_of_invitee(facts);
-            vec![LabelledLine::action(label, url)]
-        }
-    }
-}
-
-fn letter(facts: &MessageContext, subject: &str, sentence: &str, lines: &[LabelledLine]) -> MessageText {
-    let sentence = plain(sentence);
-    let (mut text, mut html) = (format!("{sentence}\n\n"), Html::default());
-    html.raw("<!doctype html>\n<html lang=\"").text(facts.language.tag());
-    html.raw(if facts.language.is_right_to_left() { "\" dir=\"rtl\">" } else { "\">" });
-    html.raw("\n<head><meta charset=\"utf-8\"></head>\n<body>\n").element("p", &sentence);
-    for line in lines {
-        text.push_str(&as_text(line));
-        html.html(&as_html(line));
-    }
-    html.raw("</body>\n</html>\n");
-    MessageText { subject: ::mail::foreign::subject(subject), text, html: html.as_str().to_owned() }
-}
-
-fn as_text(line: &LabelledLine) -> String {
-    let (label, plain) = (line.label, plain(&line.text));
-    match &line.form {
-        LineForm::Sentence => format!("\n{plain}\n"),
-        LineForm::Quoted => {
-            let mark = |line: &str| if line.is_empty() { ">" } else { "> " };
-            let quoted: String = plain.lines().flat_map(|line| [mark(line), line, "\n"]).collect();
-            format!("{label}:\n{quoted}")
-        }
-        // A text of several lines begins on one of its own.
-        _ if plain.contains('\n') => format!("{label}:\n{plain}\n"),
-        _ => format!("{label}: {plain}\n"),
-    }
-}
-
-fn as_html(line: &LabelledLine) -> Html {
-    let (mut html, plain) = (Html::default(), plain(&line.text));
-    match &line.form {
-        LineForm::Sentence => html.element("p", &plain),
-        LineForm::Action => {
-            html.raw("<p>").raw(BUTTON).text(&plain).raw("\">").text(line.label).raw("</a></p>\n")
-        }
-        LineForm::Quoted => {
-            html.raw("<p><strong>").text(line.label).raw("</strong></p>\n<blockquote>\n");
-            written(&mut html, &plain);
-            html.raw("\n</blockquote>\n")
-        }
-        LineForm::Linked(url) => {
-            html.raw("<p><strong>").text(line.label).raw("</strong><br>\n").link(url, &plain).raw("</p>\n")
-        }
-        LineForm::Plain => {
-            html.raw("<p><strong>").text(line.label).raw("</strong><br>\n");
-            written(&mut html, &plain);
-            html.raw("</p>\n")
-        }
-    };
-    html
-}
-
-/// Text of several lines, which HTML does not show as such by itself.
-fn written(html: &mut Html, text: &str) {
-    for (number, line) in text.lines().enumerate() {
-        if number > 0 {
-            html.raw("<br>\n");
-        }
-        html.text(line);
-    }
-}
-
-/// Without control characters other than those that lay a text out; all its lines end with line feeds.
-fn plain(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace(['\u{2028}', '\u{2029}'], "\n");
-    text.chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
 }

@@ -92,7 +92,7 @@
     const frame = frameOf(element, url, { ...options, onReady: () => { instead.style.display = "none"; } });
     frame.style.maxHeight = "calc(90vh - 80px)";
     const isDark = frame.style.colorScheme === "dark";
-    Object.assign(mine.style, { width: "min(64rem, 100vw - 16px)", maxHeight: "90vh", boxSizing: "border-box", padding: "8px", border: "0", borderRadius: "8px", overflow: "auto", colorScheme: frame.style.colorScheme, background: isDark ? "#121519" : "#fff", color: isDark ? "#e9ecef" : "#16191d" });
+    Object.assign(mine.style, { width: "min(64rem, 100vw - 16px)", maxHeight: "90vh", boxSizing: "border-box", padding: "8px", border: "0", borderRadius: "8px", overflow: "auto", colorScheme: frame.style.colorScheme, background: isDark ? "#161a20" : "#fff", color: isDark ? "#eceff3" : "#12161c" });
     mine.setAttribute("aria-label", frame.title);
     mine.append(button, instead, frame);
     mine.addEventListener("click", ({ target, clientX, clientY }) => {

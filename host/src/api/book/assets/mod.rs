@@ -9,39 +9,23 @@ use axum::Router;
 use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
 use http::{HeaderName, HeaderValue, StatusCode, header};
-use sha2::{Digest, Sha256};
+
+use crate::web::assets::{content_hash, without_comments};
 
 /// The style of every page, which stands in its head: what is seen first needs one request.
-pub const STYLE: &str = include_str!("page.css");
+pub const STYLE: &str = concat!(include_str!("../../../web/assets/base.css"), include_str!("book.css"));
 static SCRIPT: LazyLock<String> = LazyLock::new(|| without_comments(include_str!("page.js")));
 static EMBED_SCRIPT: LazyLock<String> = LazyLock::new(|| without_comments(include_str!("embed.js")));
 
 const CROSS_ORIGIN_RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
-/// Hexadecimal digits of a hash in an address.
-const HASH_LENGTH: usize = 16;
 
-static SCRIPT_HASH: LazyLock<String> = LazyLock::new(|| {
-    hex::encode(Sha256::digest([STYLE, SCRIPT.as_str()].concat())).chars().take(HASH_LENGTH).collect()
-});
+static SCRIPT_HASH: LazyLock<String> = LazyLock::new(|| content_hash(&[STYLE, SCRIPT.as_str()]));
 static SCRIPT_PATH: LazyLock<String> = LazyLock::new(|| format!("assets/{}/page.js", *SCRIPT_HASH));
-
-/// A script without the lines that are comments alone: they are for those who read its source, and a sixth of what visitors would load. No
-/// text in a script has a line that begins so.
-fn without_comments(source: &str) -> String {
-    source.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("//")).collect()
-}
 
 /// The address of the page's script, relative to `/book/`.
 pub fn script_path() -> &'static str {
     &SCRIPT_PATH
-}
-
-/// The source by which a content security policy admits an inline style of this text.
-pub fn style_source(style: &str) -> String {
-    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(style)))
 }
 
 /// The scripts. They are the same for everybody: nothing is asked for, and nothing is counted.
@@ -83,9 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_stay_with_the_source() {
-        let source = "// What it is.\n\"use strict\";\n  // Why.\n  open(\"https://a.example\"); // here\n";
-        assert_eq!(without_comments(source), "\"use strict\";\n  open(\"https://a.example\"); // here\n");
+    fn scripts_are_served_without_their_comments() {
         for script in [&SCRIPT, &EMBED_SCRIPT] {
             assert!(script.starts_with("\"use strict\";\n") && script.ends_with("})();\n"), "{}", **script);
         }

@@ -49,12 +49,29 @@
     return page;
   };
 
+  // A page that is there soon needs no sign that it is on its way.
+  const BAR_AFTER_MS = 150;
+  let barTimer;
+  const showBar = () => {
+    if (main.querySelector(".bar")) return;
+    const bar = document.createElement("div");
+    bar.className = "bar";
+    bar.setAttribute("role", "progressbar");
+    bar.setAttribute("aria-label", main.dataset.loading);
+    main.prepend(bar);
+  };
+  const showBarSoon = () => {
+    clearTimeout(barTimer);
+    barTimer = setTimeout(showBar, BAR_AFTER_MS);
+  };
+
   let loading;
   let shown = withoutHash(location.href);
   const open = async (url, { focus, keepsHistory = false } = {}) => {
     loading?.abort();
     const mine = (loading = new AbortController());
     main.setAttribute("aria-busy", "true");
+    showBarSoon();
     let page;
     try {
       page = await take(withoutHash(url), mine.signal);
@@ -63,6 +80,7 @@
       return;
     }
     if (mine !== loading || mine.signal.aborted) return;
+    clearTimeout(barTimer);
     if (!keepsHistory && page.url !== shown) history.pushState(null, "", page.url);
     shown = withoutHash(location.href);
     document.title = page.title;
@@ -78,7 +96,7 @@
   // Where the focus goes on the page that a link leads to: to the same control, or to what was asked for.
   const focusAfter = (link) => {
     const { keep } = link.dataset;
-    if (link.closest(".days")) return (part) => part.querySelector("#times");
+    if (link.hash === "#times") return (part) => part.querySelector("#times");
     if (link.rel) return (part) => part.querySelector(`a[rel="${link.rel}"]`) || part.querySelector("#month");
     if (keep) return (part) => part.querySelector(`[data-keep="${keep}"]`);
     return undefined;
@@ -90,6 +108,7 @@
     if (!link || !isPlain || event.defaultPrevented || link.target || link.getAttribute("href").startsWith("#")) return;
     if (link.origin !== root.origin || !link.pathname.startsWith(root.pathname)) return;
     event.preventDefault();
+    if (link.closest(".days")) choose(link);
     open(link.href, { focus: focusAfter(link) });
   });
 
@@ -122,6 +141,10 @@
   });
   addEventListener("pageshow", () => {
     for (const form of document.forms) delete form.dataset.sent;
+    // Who comes back finds the page as it was left, which may be on the way to another one.
+    clearTimeout(barTimer);
+    main.querySelector(".bar")?.remove();
+    main.removeAttribute("aria-busy");
   });
   addEventListener("popstate", () => {
     // A step to an error's control on the same page is none to another page.
@@ -133,6 +156,19 @@
   const daysOf = (part) => [...part.querySelectorAll(".days a")];
   const rove = (link) => {
     for (const other of daysOf(main)) other.tabIndex = other === link ? 0 : -1;
+  };
+  // Shows the choice of a day at once, before its times are there.
+  const choose = (link) => {
+    for (const other of daysOf(main)) {
+      const cell = other.closest("td");
+      if (other === link) {
+        other.setAttribute("aria-current", "true");
+        cell.setAttribute("aria-selected", "true");
+      } else {
+        other.removeAttribute("aria-current");
+        cell.removeAttribute("aria-selected");
+      }
+    }
   };
   const toMonth = (relation, pick) => {
     const link = main.querySelector(`a[rel="${relation}"]`);
@@ -193,7 +229,6 @@
     const table = main.querySelector(".days");
     if (!table) return;
     table.setAttribute("role", "grid");
-    table.setAttribute("aria-labelledby", "month");
     for (const cell of table.querySelectorAll("td")) {
       cell.setAttribute("role", "gridcell");
       if (cell.querySelector("[aria-current]")) cell.setAttribute("aria-selected", "true");
@@ -228,6 +263,17 @@
       return "";
     }
   };
+  const timeIn = (timeZone) => {
+    // A month without times has no switch between the clocks.
+    const twelve = main.querySelector('[data-keep="hc-12"]');
+    const isTwelve = twelve ? twelve.hasAttribute("aria-current") : new URL(location.href).searchParams.get("hc") === "12";
+    const hourCycle = isTwelve ? "h12" : "h23";
+    try {
+      return new Intl.DateTimeFormat(`${html.lang}-u-nu-latn`, { timeZone, hourCycle, weekday: "short", hour: "numeric", minute: "2-digit" }).format();
+    } catch {
+      return "";
+    }
+  };
   const visitorsZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone;
 
   let zones;
@@ -245,7 +291,7 @@
   const enhanceZones = () => {
     const input = main.querySelector("#tz");
     if (!input || !Intl.supportedValuesOf) return;
-    const box = input.closest(".zone");
+    const box = input.closest("details");
     const suggested = [...box.querySelectorAll("datalist option")].map((option) => option.value);
     const shownFirst = input.value;
     const list = document.createElement("ul");
@@ -281,10 +327,10 @@
         choice.setAttribute("aria-selected", "false");
         const place = document.createElement("bdi");
         place.textContent = name.replace(/_/g, " ");
-        const offset = document.createElement("bdi");
-        offset.className = "muted";
-        offset.textContent = ` ${nameOf(name, "shortOffset")}`;
-        choice.append(place, offset);
+        const time = document.createElement("bdi");
+        time.className = "num";
+        time.textContent = timeIn(name);
+        choice.append(place, " ", time);
         return choice;
       }));
       list.hidden = hits.length === 0;
@@ -292,7 +338,7 @@
       mark(null);
       announce(hits.length > 0 ? `${box.dataset.found}: ${hits.length}` : box.dataset.none);
     };
-    const choose = (choice) => {
+    const accept = (choice) => {
       input.value = choice.dataset.name;
       close();
       input.form.requestSubmit();
@@ -311,7 +357,7 @@
         mark(next || (isDown ? list.firstElementChild : list.lastElementChild));
       } else if (event.key === "Enter" && choice) {
         event.preventDefault();
-        choose(choice);
+        accept(choice);
       } else if (event.key === "Escape" && !list.hidden) {
         event.preventDefault();
         event.stopPropagation();
@@ -322,7 +368,7 @@
     list.addEventListener("pointerdown", (event) => event.preventDefault());
     list.addEventListener("click", (event) => {
       const choice = event.target.closest("[role=option]");
-      if (choice) choose(choice);
+      if (choice) accept(choice);
     });
     box.addEventListener("toggle", () => {
       if (box.open && !input.hasAttribute("aria-invalid")) input.focus();
@@ -368,11 +414,12 @@
   const reportPage = () => {
     const { page, bookingId, status: state, start, end, timeZone } = main.dataset;
     if (page === "details") tell("slot", { start, end });
-    if (page !== "booked") return;
-    tell("booked", { bookingId, status: state, start, end, timeZone });
-    // Opened once more it is no new booking.
+    if (page === "booked") tell("booked", { bookingId, status: state, start, end, timeZone });
+    // Opened once more, a booking that was made or moved is no news.
     const url = new URL(location.href);
-    url.searchParams.delete("new");
+    const news = ["new", "moved"].filter((name) => url.searchParams.has(name));
+    if (news.length === 0) return;
+    for (const name of news) url.searchParams.delete(name);
     history.replaceState(null, "", url);
     shown = withoutHash(url);
   };

@@ -19,7 +19,7 @@ pub fn calendars(language: Language) -> Calendars {
         Language::Spanish => ["Añadir a su calendario", "Archivo de calendario (.ics)"],
         Language::French => ["Ajouter à votre agenda", "Fichier d’agenda (.ics)"],
         Language::Japanese => ["カレンダーに追加", "カレンダーファイル (.ics)"],
-        Language::Arabic => ["الإضافة إلى تقويمك", "ملف تقويم (.ics)"],
+        Language::Arabic => ["الإضافة إلى تقويمك", "ملف تقويم (\u{2066}.ics\u{2069})"],
     };
     Calendars { add, file }
 }

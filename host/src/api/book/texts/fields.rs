@@ -5,11 +5,9 @@
 pub struct Texts {
     /// Stands behind a number of minutes.
     pub minutes: &'static str,
-    pub host: &'static str,
     pub duration: &'static str,
     pub place: &'static str,
     pub when: &'static str,
-    pub what: &'static str,
     pub times_in: &'static str,
     /// The zone is the host's, because the visitor named none.
     pub host_zone: &'static str,
@@ -25,9 +23,9 @@ pub struct Texts {
     pub free_times: &'static str,
     /// `{month}` is its name without the year.
     pub none_in_month: &'static str,
-    /// Stands before the month that is next to have times.
-    pub next_free: &'static str,
     pub none_ahead: &'static str,
+    /// Heading and text where there are times neither in the month nor in others.
+    pub none_at_all: [&'static str; 2],
     pub unreadable: [&'static str; 2],
     pub try_again: &'static str,
     pub details: &'static str,
@@ -75,10 +73,12 @@ pub struct Texts {
     pub pending_unmailed: &'static str,
     pub the_host: &'static str,
     pub cancelled: [&'static str; 2],
+    /// `{host}` is the host's name, or `the_host`.
     pub rejected: [&'static str; 2],
     pub expired: [&'static str; 2],
     /// What a link, a heading and a button say.
     pub cancel_booking: &'static str,
+    /// Explains a cancellation.
     pub cancel_question: &'static str,
     pub reason: &'static str,
     pub to_booking: &'static str,

@@ -9,6 +9,7 @@ pub mod fields;
 mod french;
 mod german;
 mod japanese;
+pub mod outcomes;
 mod spanish;
 
 use crate::api::book::texts::arabic::ARABIC;

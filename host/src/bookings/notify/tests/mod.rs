@@ -1,5 +1,6 @@
 //! What messages say, and the invitations that go along.
 
+mod parts;
 mod readers;
 
 use base::tenant::Tenant;
@@ -135,6 +136,7 @@ fn facts() -> MessageContext {
         booking_url: "https://book.example.org/book/acme/intro?lang=de".to_owned(),
         language: Language::German,
         hours: Hours::TwentyFour,
+        now: NOW_MS,
     }
 }
 
@@ -144,31 +146,44 @@ fn key(kind: MailKind, role: MailRole) -> MailKey {
 
 #[test]
 fn an_invitee_reads_what_when_where_and_how_to_change_it() {
-    let letter = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), false);
-    assert_eq!(letter.subject, "Bestätigt: Intro mit Alice");
+    let message = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), false);
+    assert_eq!(message.subject, "Bestätigt: Intro mit Alice");
     let text = "Ihre Buchung ist bestätigt.\n\n\
                 Was: Intro mit Alice\n\
-                Wann: Dienstag, 10. März 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)\n\
-                Ort: Online: https://meet.example.org/a?b&c\n\
-                Mit: Alice\n\
-                Verschieben oder stornieren: https://book.example.org/book/b/secret?lang=de\n";
-    assert_eq!(letter.text, text);
-    assert!(letter.html.contains("<html lang=\"de\">"), "{}", letter.html);
-    assert!(letter.html.contains("<a href=\"https://meet.example.org/a?b&amp;c\">"), "{}", letter.html);
+                Wann: Dienstag, 10. März 2026\n\
+                \x20     10:00–10:30, Mitteleuropäische Zeit, Berlin\n\
+                Ort: Online\n\
+                \x20    https://meet.example.org/a?b&c\n\
+                Mit: Alice\n\n\
+                In den Kalender:\nhttps://book.example.org/book/b/secret/invite.ics?lang=de\n\n\
+                Buchung ansehen:\nhttps://book.example.org/book/b/secret?lang=de\n\
+                Verschieben:\nhttps://book.example.org/book/b/secret/move?lang=de\n\
+                Buchung stornieren:\nhttps://book.example.org/book/b/secret/cancel?lang=de\n";
+    assert_eq!(message.text, text);
+    assert!(message.html.contains("<html lang=\"de\" dir=\"ltr\">"), "{}", message.html);
+    assert!(message.html.contains("href=\"https://meet.example.org/a?b&amp;c\""), "{}", message.html);
+}
+
+/// French has a space before a colon, at which no line ends.
+#[test]
+fn a_french_subject_has_a_space_before_its_colon() {
+    let facts = MessageContext { language: Language::French, ..facts() };
+    let message = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Invitee), false);
+    assert!(message.subject.starts_with("Confirmée\u{a0}: Intro"), "{:?}", message.subject);
 }
 
 #[test]
 fn an_invitation_has_the_plain_title_as_its_subject() {
-    let letter = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), true);
-    assert_eq!(letter.subject, "Intro mit Alice");
+    let message = message_text::of_change(&facts(), &key(MailKind::Confirmed, MailRole::Invitee), true);
+    assert_eq!(message.subject, "Intro mit Alice");
 }
 
 #[test]
 fn guests_have_no_link_that_changes_the_booking() {
     let facts = facts();
-    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Guests), true);
-    assert!(letter.text.starts_with("Sie sind eingeladen."), "{}", letter.text);
-    assert!(!letter.text.contains("secret") && !letter.html.contains("secret"));
+    let message = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Guests), true);
+    assert!(message.text.starts_with("Sie sind eingeladen."), "{}", message.text);
+    assert!(!message.text.contains("secret") && !message.html.contains("secret"));
     let theirs = request(&invitation::request(&facts, MailRole::Guests, NOW_MS));
     assert!(!theirs.replace("\r\n ", "").contains("secret"), "{theirs}");
     let invitees = request(&invitation::request(&facts, MailRole::Invitee, NOW_MS));
@@ -183,14 +198,17 @@ fn hosts_read_who_comes_and_what_they_wrote() {
     let schedule = Schedule { time_zone: "Asia/Tokyo".to_owned(), ..Schedule::default() };
     let event_type = EventType { schedule: Some(schedule), ..facts().event_type };
     let facts = MessageContext { language: Language::English, event_type, ..facts() };
-    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
-    assert_eq!(letter.subject, "Confirmed: Intro with Ada");
-    for line in ["18:00–18:30 (Asia/Tokyo", "Invitee: Ada <b>\n", "Notes and answers:\n> Bring\n> a pen\n"]
-    {
-        assert!(letter.text.contains(line), "{line} is not in {}", letter.text);
+    let message = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    assert_eq!(message.subject, "Confirmed: Intro with Ada");
+    for line in ["18:00–18:30, Asia/Tokyo", "Invitee: Ada <b>\n", "Notes:\n> Bring\n> a pen\n"] {
+        assert!(message.text.contains(line), "{line} is not in {}", message.text);
     }
-    assert!(letter.html.contains("Ada &lt;b&gt;") && letter.html.contains("Bring<br>\na pen"));
-    assert!(!letter.text.contains("secret"), "{}", letter.text);
+    let html = &message.html;
+    assert!(
+        html.contains("Ada &lt;b&gt;") && html.contains("<bdi>Bring</bdi><br>\n<bdi>a pen</bdi>"),
+        "{html}"
+    );
+    assert!(!message.text.contains("secret"), "{}", message.text);
 }
 
 #[test]
@@ -198,12 +216,16 @@ fn what_does_not_take_place_leads_to_other_times() {
     let mut facts = facts();
     facts.booking.cancellation_reason = Some("Krank\r\nBcc: x@y.test\u{7}".to_owned());
     let cancelled = key(MailKind::Cancelled, MailRole::Invitee);
-    let letter = message_text::of_change(&facts, &cancelled, false);
-    assert!(letter.text.contains("Grund:\n> Krank\n> Bcc: x@y.test\n"), "{}", letter.text);
-    assert!(letter.text.contains("/book/acme/intro") && !letter.text.contains("secret"), "{}", letter.text);
+    let message = message_text::of_change(&facts, &cancelled, false);
+    assert!(message.text.contains("Grund:\n> Krank\n> Bcc: x@y.test\n"), "{}", message.text);
+    assert!(
+        message.text.contains("/book/acme/intro") && !message.text.contains("secret"),
+        "{}",
+        message.text
+    );
     facts.is_closed = true;
-    let letter = message_text::of_change(&facts, &cancelled, false);
-    assert!(!letter.text.contains("/book/"), "{}", letter.text);
+    let message = message_text::of_change(&facts, &cancelled, false);
+    assert!(!message.text.contains("/book/"), "{}", message.text);
 }
 
 /// A name or a number of the invitee's leads nobody anywhere but hosts, who see both.
@@ -217,16 +239,16 @@ fn names_that_read_as_links_and_numbers_go_to_hosts_alone() {
     let place = BookingPlace { kind: MeetingPlaceKind::PhoneInvitee, value: None, join_url: None };
     facts.booking.location = Some(place);
     for role in [MailRole::Invitee, MailRole::Guests] {
-        let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, role), true);
+        let message = message_text::of_change(&facts, &key(MailKind::Confirmed, role), true);
         let invitation = request(&invitation::request(&facts, role, NOW_MS)).replace("\r\n ", "");
-        for text in [&letter.subject, &letter.text, &letter.html, &invitation] {
+        for text in [&message.subject, &message.text, &message.html, &invitation] {
             assert!(!text.contains("evil.example") && !text.contains("555"), "{role:?}: {text}");
         }
         assert!(facts.recipients(role).iter().all(|person| person.name.is_none()));
     }
-    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    let message = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
     for line in ["Invitee: Reset at evil.example\n", "+1 900 555 0100\n"] {
-        assert!(letter.text.contains(line), "{line} is not in {}", letter.text);
+        assert!(message.text.contains(line), "{line} is not in {}", message.text);
     }
 }
 
@@ -243,8 +265,8 @@ fn what_an_invitee_writes_goes_to_hosts_alone() {
         (Party::Api, MailRole::Invitee, true),
     ] {
         facts.booking.cancelled_by = Some(by);
-        let letter = message_text::of_change(&facts, &key(MailKind::Cancelled, role), false);
-        assert_eq!(letter.text.contains("evil.example"), is_shown, "{by:?}, {role:?}: {}", letter.text);
+        let message = message_text::of_change(&facts, &key(MailKind::Cancelled, role), false);
+        assert_eq!(message.text.contains("evil.example"), is_shown, "{by:?}, {role:?}: {}", message.text);
     }
 }
 
@@ -275,8 +297,8 @@ fn an_invitee_is_asked_for_an_answer_to_a_time_that_others_chose() {
 #[test]
 fn a_host_whose_event_has_no_time_reads_what_to_do() {
     let facts = MessageContext { language: Language::English, ..facts() };
-    let letter = message_text::of_change(&facts, &key(MailKind::AllDay, MailRole::Hosts), false);
-    assert_eq!(letter.subject, "Time needed: Intro with Ada");
+    let message = message_text::of_change(&facts, &key(MailKind::AllDay, MailRole::Hosts), false);
+    assert_eq!(message.subject, "Time needed: Intro with Ada");
     // A host beside the organizer reads it too.
     for part in [
         "in the organizer's calendar",
@@ -284,9 +306,9 @@ fn a_host_whose_event_has_no_time_reads_what_to_do() {
         "give the event a time again",
         "delete the event",
     ] {
-        assert!(letter.text.contains(part), "{part} is not in {}", letter.text);
+        assert!(message.text.replace('\n', " ").contains(part), "{part} is not in {}", message.text);
     }
-    assert!(!letter.text.contains("secret"), "{}", letter.text);
+    assert!(!message.text.contains("secret"), "{}", message.text);
 }
 
 /// What changes an invitation names the organizer who sent it, whoever sends now.
@@ -335,10 +357,14 @@ fn a_link_that_comes_later_updates_the_invitation() {
     assert_eq!(later.location.as_deref(), Some("https://meet.example.org/a?b&c"));
     facts.language = Language::English;
     let conference = key(MailKind::Conference, MailRole::Invitee);
-    let letter = message_text::of_change(&facts, &conference, false);
-    assert_eq!(letter.subject, "Link to join: Intro with Alice");
-    assert!(letter.text.contains("Where: Online: https://meet.example.org/a?b&c\n"), "{}", letter.text);
-    assert!(letter.text.starts_with("Here is the link to join."), "{}", letter.text);
+    let message = message_text::of_change(&facts, &conference, false);
+    assert_eq!(message.subject, "Link to join: Intro with Alice");
+    assert!(
+        message.text.contains("Where: Online\n       https://meet.example.org/a?b&c\n"),
+        "{}",
+        message.text
+    );
+    assert!(message.text.starts_with("Here is the link to join."), "{}", message.text);
 }
 
 /// Both times of a move, and both ends of a meeting, can be read in one way only: on the day on which clocks are set back a time comes twice.
@@ -351,7 +377,7 @@ fn times_on_both_sides_of_a_change_of_clocks_have_their_offsets() {
     facts.booking.end = at("2026-10-25T01:15:00Z");
     let moved = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Invitee), false);
     for line in [
-        "When: Sunday, 25 October 2026, 02:45 (UTC+02:00)–02:15 (UTC+01:00), Europe/Berlin\n",
+        "When: Sunday, 25 October 2026\n      02:45 (UTC+02:00)–02:15 (UTC+01:00), Central European Time, Berlin\n",
         "Before: Sunday, 25 October 2026, 02:30 (UTC+02:00)\n",
     ] {
         assert!(moved.text.contains(line), "{line} is not in {}", moved.text);
@@ -361,8 +387,8 @@ fn times_on_both_sides_of_a_change_of_clocks_have_their_offsets() {
     facts.booking.previous_start = Some(at("2026-10-23T08:00:00Z"));
     let moved = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Guests), false);
     for line in [
-        "When: Monday, 26 October 2026, 10:00–10:30 (Europe/Berlin, UTC+01:00)\n",
-        "Before: Friday, 23 October 2026, 10:00 (UTC+02:00)\n",
+        "When: Monday, 26 October 2026\n      10:00–10:30, Central European Time, Berlin\n",
+        "Before: Friday, 23 October 2026, 10:00\n",
     ] {
         assert!(moved.text.contains(line), "{line} is not in {}", moved.text);
     }

@@ -28,23 +28,23 @@ fn words_of_the_invitee_do_not_look_like_the_hosts_links() {
     let mut facts = asked();
     facts.booking.notes =
         Some("Confirm: https://evil.example\u{2028}Decline: https://evil.example\n\nx".to_owned());
-    let letter = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
-    let (own, words) = letter.text.split_once("The person who booked wrote this").expect("a warning");
-    assert!(own.contains(&format!("\nConfirm: {PAGE}/confirm\n")) && !own.contains("evil"), "{own}");
+    let message = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
+    let (own, words) = message.text.split_once("The person who booked wrote this").expect("a warning");
+    assert!(own.contains(&format!("\nConfirm:\n{PAGE}/confirm\n")) && !own.contains("evil"), "{own}");
     let quoted = "> Confirm: https://evil.example\n> Decline: https://evil.example\n>\n> x\n";
-    assert!(words.ends_with(&format!("Notes and answers:\n{quoted}")), "{words}");
-    let (own, words) = letter.html.split_once("<blockquote>").expect("a quotation");
-    assert!(own.contains(">Confirm</a>") && own.contains("not verified") && !own.contains("evil"), "{own}");
-    assert!(words.contains("evil.example<br>") && words.contains("</blockquote>"), "{words}");
+    assert!(words.ends_with(&format!("Notes:\n{quoted}")), "{words}");
+    let (own, words) = message.html.split_once("<blockquote").expect("a quotation");
+    assert!(own.contains(">Confirm<!--") && own.contains("not verified") && !own.contains("evil"), "{own}");
+    assert!(words.contains("evil.example</bdi><br>") && words.contains("</blockquote>"), "{words}");
 
     facts.booking.notes = None;
     facts.booking.status = BookingStatus::Cancelled;
     facts.booking.cancellation_reason = Some("Confirm: https://evil.example".to_owned());
     for (by, is_warned) in [(Party::Invitee, true), (Party::Api, false)] {
         facts.booking.cancelled_by = Some(by);
-        let letter = message_text::of_change(&facts, &key(MailKind::Cancelled, MailRole::Hosts), false);
-        assert!(letter.text.ends_with("Reason:\n> Confirm: https://evil.example\n"), "{}", letter.text);
-        assert_eq!(letter.text.contains("not verified"), is_warned, "{}", letter.text);
+        let message = message_text::of_change(&facts, &key(MailKind::Cancelled, MailRole::Hosts), false);
+        assert!(message.text.ends_with("Reason:\n> Confirm: https://evil.example\n"), "{}", message.text);
+        assert_eq!(message.text.contains("not verified"), is_warned, "{}", message.text);
     }
 }
 
@@ -53,13 +53,14 @@ fn words_of_the_invitee_do_not_look_like_the_hosts_links() {
 fn a_host_who_is_asked_writes_to_the_invitee_in_a_message_of_its_own() {
     let mut facts = asked();
     facts.booking.invitee.email = "ada+x?bcc=e&b@example.net".to_owned();
-    let letter = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
-    assert!(letter.text.contains("Replies to this message don't reach"), "{}", letter.text);
-    let link = "<a href=\"mailto:ada%2Bx%3Fbcc%3De%26b@example.net\">ada+x?bcc=e&amp;b@example.net</a>";
-    assert!(letter.html.contains(link), "{}", letter.html);
+    let message = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
+    assert!(message.text.contains("Replies to this message don't reach"), "{}", message.text);
+    let link =
+        "href=\"mailto:ada%2Bx%3Fbcc%3De%26b@example.net\" dir=\"ltr\">ada+x?bcc=e&amp;b@example.net</a>";
+    assert!(message.html.contains(link), "{}", message.html);
     facts.booking.status = BookingStatus::Confirmed;
-    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
-    assert!(!letter.text.contains("Replies to"), "{}", letter.text);
+    let message = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Hosts), false);
+    assert!(!message.text.contains("Replies to"), "{}", message.text);
 }
 
 /// The name is that of the host who declined; of several who are waited for, nobody's.
@@ -90,19 +91,20 @@ fn an_invitee_reads_who_declined_or_has_to_confirm() {
 #[test]
 fn a_host_decides_by_links_of_their_own() {
     let mut facts = asked();
-    let letter = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
-    assert!(letter.text.starts_with("Ada <b> would like to book this time.\n"), "{}", letter.text);
-    let links = format!("\nConfirm: {PAGE}/confirm\nDecline: {PAGE}/decline\n");
-    let (before, _) = letter.text.split_once(&links).expect("the links");
-    assert!(before.contains("When: ") && !before.contains("Where: "), "{}", letter.text);
-    assert!(letter.html.contains(&format!("href=\"{PAGE}/confirm\">Confirm</a>")), "{}", letter.html);
+    let message = message_text::of_change(&facts, &key(MailKind::Pending, MailRole::Hosts), false);
+    assert!(message.text.starts_with("Ada <b> would like to book this time.\n"), "{}", message.text);
+    assert_eq!(message.subject, "Please confirm or decline: Intro with Ada");
+    let links = format!("\nConfirm:\n{PAGE}/confirm\nDecline:\n{PAGE}/decline\n");
+    let (before, _) = message.text.split_once(&links).expect("the links");
+    assert!(before.contains("When: ") && before.contains("Where: "), "{}", message.text);
+    assert!(message.html.contains(&format!("href=\"{PAGE}/confirm\">")), "{}", message.html);
     for role in [MailRole::Invitee, MailRole::Guests] {
-        let letter = message_text::of_change(&facts, &key(MailKind::Pending, role), false);
-        assert!(!letter.text.contains("/book/h/") && !letter.html.contains("/book/h/"), "{role:?}");
+        let message = message_text::of_change(&facts, &key(MailKind::Pending, role), false);
+        assert!(!message.text.contains("/book/h/") && !message.html.contains("/book/h/"), "{role:?}");
     }
     facts.booking.status = BookingStatus::Confirmed;
-    let letter = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Hosts), false);
-    assert!(!letter.text.contains("/book/h/"), "there is nothing to decide: {}", letter.text);
+    let message = message_text::of_change(&facts, &key(MailKind::Rescheduled, MailRole::Hosts), false);
+    assert!(!message.text.contains("/book/h/"), "there is nothing to decide: {}", message.text);
 }
 
 #[test]
@@ -110,21 +112,21 @@ fn who_waits_for_the_host_can_only_cancel() {
     let mut facts = MessageContext { language: Language::English, ..facts() };
     facts.booking.status = BookingStatus::Pending;
     let pending = key(MailKind::Pending, MailRole::Invitee);
-    let letter = message_text::of_change(&facts, &pending, false);
+    let message = message_text::of_change(&facts, &pending, false);
     let said = "Alice still has to confirm. We'll email you as soon as that happens.";
-    assert!(letter.text.starts_with(said), "{}", letter.text);
-    assert!(letter.text.contains("Cancel this booking: https"), "{}", letter.text);
+    assert!(message.text.starts_with(said), "{}", message.text);
+    assert!(message.text.contains("Cancel booking:\nhttps"), "{}", message.text);
     facts.event_type.hosts[0].display_name = None;
-    let letter = message_text::of_change(&facts, &pending, false);
-    assert!(letter.text.starts_with("The host still has to confirm."), "{}", letter.text);
+    let message = message_text::of_change(&facts, &pending, false);
+    assert!(message.text.starts_with("The host still has to confirm."), "{}", message.text);
 }
 
 /// The clock and the order of the day and the month are those that the invitee reads.
 #[test]
 fn times_are_written_as_the_invitee_reads_them() {
     let facts = MessageContext { language: Language::AmericanEnglish, hours: Hours::Twelve, ..facts() };
-    let letter = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Invitee), false);
-    let when = "When: Tuesday, March 10, 2026, 10:00 AM–10:30 AM (Europe/Berlin, UTC+01:00)\n";
-    assert!(letter.text.contains(when), "{}", letter.text);
-    assert!(letter.html.contains("<html lang=\"en-US\">"), "{}", letter.html);
+    let message = message_text::of_change(&facts, &key(MailKind::Confirmed, MailRole::Invitee), false);
+    let when = "When: Tuesday, March 10, 2026\n      10:00 AM–10:30 AM, Central European Time, Berlin\n";
+    assert!(message.text.contains(when), "{}", message.text);
+    assert!(message.html.contains("<html lang=\"en-US\" dir=\"ltr\">"), "{}", message.html);
 }

@@ -22,7 +22,7 @@ pub struct MailTexts {
     pub email: &'static str,
     pub phone: &'static str,
     pub guests: &'static str,
-    pub details: &'static str,
+    pub notes: &'static str,
     pub reason: &'static str,
     pub in_person: &'static str,
     pub by_phone: &'static str,
@@ -33,6 +33,13 @@ pub struct MailTexts {
     pub change: &'static str,
     /// The same while the booking waits for its host.
     pub cancel: &'static str,
+    pub reschedule: &'static str,
+    pub view: &'static str,
+    /// Until when the booking can be changed: `{when}` is the day and the time.
+    pub until: &'static str,
+    /// A button to the page on which people meet.
+    pub join: &'static str,
+    pub add_to_calendar: &'static str,
     /// A link to the page on which another time can be booked.
     pub book_again: &'static str,
 }

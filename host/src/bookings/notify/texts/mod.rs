@@ -29,7 +29,15 @@ pub fn texts(language: Language) -> &'static MailTexts {
     }
 }
 
-/// Links by which a host decides.
+/// Begins the subject of a message that asks a host to decide.
+pub const ASKS: &str = "Please confirm or decline";
+/// Stands over the heading of such a message.
+pub const WAITS_FOR_YOU: &str = "Waiting for you";
+/// Explains the buttons by which a host decides.
+pub const OPENS_PAGE: &str = "Each button opens a page where you confirm your choice.";
+/// `{when}` is the day and the time.
+pub const EXPIRES: &str = "Without an answer the request expires on {when}.";
+/// Buttons by which a host decides.
 pub const CONFIRM: &str = "Confirm";
 pub const DECLINE: &str = "Decline";
 
