@@ -11,7 +11,10 @@ use storage::jobs::{self, Job};
 use storage::retention::{expire, purge};
 use storage::scheduling::{erasure, links, made, notices};
 use storage::webhooks::cleaning;
-use storage::{Tx, api_keys, authorizations, items, job_admin, log, token_grants};
+use storage::{
+    Tx, api_keys, audit_log, authorizations, items, job_admin, log, old_secrets, operator_links,
+    operator_sessions, sign_in_failures, token_grants,
+};
 use tokio::time::Instant;
 
 use crate::app::{App, usage};
@@ -52,6 +55,13 @@ const BOOKINGS_MS: i64 = 2 * 366 * DAY_MS;
 const LINKS_MS: i64 = 30 * DAY_MS;
 /// Counts of requests are kept this long: any year of which the last day is in the last year.
 const USAGE_MS: i64 = 2 * 366 * DAY_MS;
+/// Units of providers' quotas are kept this long: there are some for each connection and day.
+const UNITS_MS: i64 = 93 * DAY_MS;
+
+/// Tries to sign in are counted this long after the last one: longer than anybody has to wait.
+const SIGN_IN_TRIES_MS: i64 = HOUR_MS;
+/// Entries of the audit log are kept this long.
+const AUDIT_MS: i64 = 400 * DAY_MS;
 
 /// What was removed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,7 +129,7 @@ const fn one(name: &'static str, step: OfOne) -> Sweep {
 }
 
 /// Everything that is kept for a time.
-pub static SWEEPS: [Sweep; 23] = [
+pub static SWEEPS: [Sweep; 28] = [
     all("idempotency", |tx, at| Box::pin(expire::idempotency(tx, at.now - IDEMPOTENCY_MS, STEP))),
     all("outbox", |tx, at| Box::pin(expire::outbox(tx, at.now - OUTBOX_MS, STEP))),
     all("tracking", |tx, at| Box::pin(expire::tracking(tx, at.now - TRACKING_MS, STEP))),
@@ -140,9 +150,14 @@ pub static SWEEPS: [Sweep; 23] = [
     all("booking_notices", |tx, at| Box::pin(notices::forget(tx, at.now - notices::KEPT_MS, STEP))),
     all("bookings", |tx, at| Box::pin(erasure::bookings(tx, at.now - BOOKINGS_MS, STEP))),
     all("jobs", |tx, at| Box::pin(job_admin::forget_ended(tx, at.now - ENDED_JOBS_MS, STEP))),
+    all("old_secrets", |tx, at| Box::pin(old_secrets::expire(tx, at.now, STEP))),
+    all("operator_sessions", |tx, at| Box::pin(operator_sessions::expire(tx, at.now, STEP))),
+    all("operator_links", |tx, at| Box::pin(operator_links::expire(tx, at.now, STEP))),
+    all("sign_in_failures", |tx, at| Box::pin(sign_in_failures::expire(tx, at.now - SIGN_IN_TRIES_MS, STEP))),
+    all("audit_log", |tx, at| Box::pin(audit_log::expire(tx, at.now - AUDIT_MS, STEP))),
     one("log", |tx, of, at| Box::pin(lines(tx, of, at.before_log()))),
     one("tombstones", |tx, of, _| Box::pin(tombstones(tx, of))),
-    one("usage", |tx, of, at| Box::pin(old_usage(tx, of, at.now - USAGE_MS))),
+    one("usage", |tx, of, at| Box::pin(old_usage(tx, of, at.now))),
 ];
 
 /// The sweep with this name.
@@ -277,8 +292,11 @@ async fn tombstones(tx: &mut Tx, of: &Tenant) -> Result<i64> {
     expire::tombstones(tx, of, floor, STEP).await
 }
 
-async fn old_usage(tx: &mut Tx, of: &Tenant, before: i64) -> Result<i64> {
-    expire::usage(tx, of, &usage::day(before), STEP).await
+async fn old_usage(tx: &mut Tx, of: &Tenant, now: i64) -> Result<i64> {
+    match expire::usage(tx, of, &usage::day(now - USAGE_MS), STEP).await? {
+        0 => expire::provider_units(tx, of, &usage::day(now - UNITS_MS), STEP).await,
+        removed => Ok(removed),
+    }
 }
 
 async fn former_sources(tx: &mut Tx, before: i64) -> Result<i64> {

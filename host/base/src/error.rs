@@ -45,6 +45,8 @@ pub enum Code {
     NotEmpty,
     AccountMismatch,
     ReauthRequired,
+    /// An operator has to prove again who they are: the act is a dangerous one.
+    ReauthenticationRequired,
     ConnectionInactive,
     NotAnAttendee,
     OrganizerCannotRsvp,
@@ -118,6 +120,7 @@ impl Code {
             Code::NotEmpty => "not_empty",
             Code::AccountMismatch => "account_mismatch",
             Code::ReauthRequired => "reauth_required",
+            Code::ReauthenticationRequired => "reauthentication_required",
             Code::ConnectionInactive => "connection_inactive",
             Code::NotAnAttendee => "not_an_attendee",
             Code::OrganizerCannotRsvp => "organizer_cannot_rsvp",

@@ -39,6 +39,10 @@ pub enum Kind {
     Replay,
     Watch,
     Request,
+    Operator,
+    OperatorSession,
+    OperatorLink,
+    AuditEntry,
 }
 
 impl Kind {
@@ -78,6 +82,10 @@ impl Kind {
             Kind::Replay => "rpl",
             Kind::Watch => "wat",
             Kind::Request => "req",
+            Kind::Operator => "opr",
+            Kind::OperatorSession => "ops",
+            Kind::OperatorLink => "opl",
+            Kind::AuditEntry => "aud",
         }
     }
 }

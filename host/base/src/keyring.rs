@@ -29,6 +29,7 @@ pub struct Keyring {
     cursor: Zeroizing<[u8; 32]>,
     artefact: Zeroizing<[u8; 32]>,
     watch: Zeroizing<[u8; 32]>,
+    purposes: Zeroizing<[u8; 32]>,
     id: String,
     entropy: Entropy,
 }
@@ -58,6 +59,7 @@ impl Keyring {
             cursor: derived("cursor"),
             artefact: derived("artefact"),
             watch: derived("watch"),
+            purposes: derived("purposes"),
             id,
             entropy,
         })
@@ -179,6 +181,32 @@ impl Keyring {
     pub fn artefact_key(&self) -> [u8; 32] {
         *self.artefact
     }
+
+    /// A key for one purpose: a tag that was made for another purpose is none of its own.
+    pub fn purpose(&self, name: &str) -> PurposeKey {
+        PurposeKey(Zeroizing::new(mac(&*self.purposes, &[name.as_bytes()])))
+    }
+}
+
+/// Makes and checks the tags of one purpose, such as the hashes of session cookies.
+pub struct PurposeKey(Zeroizing<[u8; 32]>);
+
+impl PurposeKey {
+    /// The HMAC-SHA-256 of a text.
+    pub fn mac(&self, text: &[u8]) -> [u8; 32] {
+        mac(&*self.0, &[text])
+    }
+
+    /// The same as base64url: 43 characters of `A-Za-z0-9_-`.
+    pub fn tag(&self, text: &[u8]) -> String {
+        BASE64_URL_SAFE_NO_PAD.encode(self.mac(text))
+    }
+
+    /// Whether this is the tag of the text, compared in constant time.
+    pub fn is_tag(&self, text: &[u8], tag: &str) -> bool {
+        let given = BASE64_URL_SAFE_NO_PAD.decode(tag);
+        given.is_ok_and(|given| bool::from(given.ct_eq(&self.mac(text)[..])))
+    }
 }
 
 fn keyed(key: &[u8]) -> Hmac<Sha256> {
@@ -250,6 +278,20 @@ mod tests {
         assert_ne!(*token, *other.watch_token("wat_1"));
         assert_ne!(k.watch_token_hash(&token), *token);
         assert_ne!(k.watch_token_hash(&token), other.watch_token_hash(&token));
+    }
+
+    #[test]
+    fn a_tag_is_of_one_text_one_purpose_and_one_master_key() {
+        let (k, other) = (keyring(), Keyring::new(&[8; 32], Entropy::seeded(1)).unwrap());
+        let tag = k.purpose("session").tag(b"cookie");
+        assert_eq!(tag.len(), 43);
+        assert!(k.purpose("session").is_tag(b"cookie", &tag));
+        assert!(!k.purpose("session").is_tag(b"cookies", &tag));
+        assert!(!k.purpose("device").is_tag(b"cookie", &tag));
+        assert!(!other.purpose("session").is_tag(b"cookie", &tag));
+        for text in ["", "nonsense", "cookie"] {
+            assert!(!k.purpose("session").is_tag(b"cookie", text), "{text}");
+        }
     }
 
     #[test]

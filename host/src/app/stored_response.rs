@@ -8,7 +8,8 @@ use base::error::{Code, Refusal};
 use base::keyring::Keyring;
 use bytes::Bytes;
 use serde_json::Value;
-use storage::{Tx, idempotency};
+use storage::audit_log::AuditEntry;
+use storage::{Tx, audit_log, idempotency};
 
 use crate::app::running_claims::RunningClaim;
 
@@ -73,12 +74,36 @@ pub struct IdempotentAttempt {
     pub connector_key: String,
     /// An earlier attempt with this key died half-way: its effect at the provider may exist. Look before writing again.
     pub resumed: bool,
+    /// When the first attempt with this key began, ms since 1970; none where that is not known, or where this is the first one.
+    pub first_at: Option<i64>,
     claim: Option<Arc<RunningClaim>>,
+    /// What the audit log says of the write.
+    entry: Option<Arc<AuditEntry>>,
 }
 
 impl IdempotentAttempt {
     pub fn new(connector_key: String, resumed: bool, claim: Option<RunningClaim>) -> Self {
-        IdempotentAttempt { connector_key, resumed, claim: claim.map(Arc::new) }
+        IdempotentAttempt { connector_key, resumed, first_at: None, claim: claim.map(Arc::new), entry: None }
+    }
+
+    /// The same attempt, whose effect is written into the audit log too: `store` does both, so that neither is there without the other. What
+    /// ends the claim after the handler gets the attempt without the entry, because it also stores answers of writes that had no effect.
+    pub fn audited(&self, entry: AuditEntry) -> Self {
+        IdempotentAttempt { entry: Some(Arc::new(entry)), ..self.clone() }
+    }
+
+    /// The same attempt, at making the thing with this id. An entry of the audit log without a target names it: the id is not known before.
+    pub fn about(&self, id: &str) -> Self {
+        let named = |entry: &Arc<AuditEntry>| match entry.target.is_empty() {
+            true => Arc::new(AuditEntry { target: id.to_owned(), ..AuditEntry::clone(entry) }),
+            false => Arc::clone(entry),
+        };
+        IdempotentAttempt { entry: self.entry.as_ref().map(named), ..self.clone() }
+    }
+
+    /// The same, where the first attempt with its key began at this time, ms since 1970.
+    pub fn first_made_at(self, at: Option<i64>) -> Self {
+        IdempotentAttempt { first_at: at, ..self }
     }
 
     /// The claim; it is settled once the answer was stored with the effect.
@@ -93,8 +118,8 @@ impl IdempotentAttempt {
         }
     }
 
-    /// Stores the answer; call it last in the effect's transaction. Fails, and so undoes the effect, when another attempt
-    /// took the claim over meanwhile.
+    /// Stores the answer, and the entry of the audit log; call it last in the effect's transaction. Fails, and so undoes the effect, when
+    /// another attempt took the claim over meanwhile.
     pub async fn store(
         &self,
         tx: &mut Tx,
@@ -102,6 +127,9 @@ impl IdempotentAttempt {
         answer: &StoredResponse,
         now: i64,
     ) -> Result<()> {
+        if let Some(entry) = &self.entry {
+            audit_log::insert(tx, entry).await?;
+        }
         let Some(running) = &self.claim else { return Ok(()) };
         let claim = running.claim();
         let place = claim.place();

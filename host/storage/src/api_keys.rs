@@ -8,12 +8,16 @@ use anyhow::Result;
 use model::Instant;
 use serde_json::Value;
 
+use base::keyring::NewApiKey;
 use base::tenant::Tenant;
 
 use crate::Tx;
 use crate::api_key_domains;
 use crate::json;
 use crate::json_text;
+
+/// A text that sorts after the ids of all keys, whatever the collation: no id has so late a time.
+const AFTER_ALL_KEYS: &str = "key_ZZZZZZZZZZZZZZZZZZZZZZZZZZ";
 
 /// What kind of key it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +133,8 @@ pub(crate) fn api_key(row: &Row<'_>) -> Result<ApiKey> {
     })
 }
 
-/// The key with this hash, of whatever tenant: this is how a tenant is found.
+/// The key whose present secret has this hash, of whatever tenant: this is how a tenant is found. `old_secrets::find_key` looks among the
+/// secrets before it too.
 pub async fn by_hash(reader: &Reader, hash: &str) -> Result<Option<ApiKey>> {
     query("select * from api_keys where hash = $1").bind(hash).fetch_optional(reader, api_key).await
 }
@@ -197,6 +202,26 @@ pub async fn list(
     page.fetch_all(reader, api_key).await
 }
 
+/// Keys of a kind of the application, the newest one first, before an id; from the newest one on without it.
+pub async fn list_newest(
+    reader: &Reader,
+    tenant: &Tenant,
+    kind: KeyKind,
+    before_id: Option<&str>,
+    limit: i64,
+) -> Result<Vec<ApiKey>> {
+    let sql = "select * from api_keys where organization_id = $1 and application_id = $2 and kind = $3 and id < $4 \
+               order by id desc limit $5";
+    query(sql)
+        .bind(&tenant.organization_id)
+        .bind(&tenant.application_id)
+        .bind(kind.as_str())
+        .bind(before_id.unwrap_or(AFTER_ALL_KEYS))
+        .bind(limit)
+        .fetch_all(reader, api_key)
+        .await
+}
+
 /// Every key of every application, without access tokens, for the operator's command.
 pub async fn list_all(reader: &Reader) -> Result<Vec<ApiKey>> {
     query("select * from api_keys where kind = 'key' order by id").fetch_all(reader, api_key).await
@@ -238,6 +263,23 @@ pub async fn hold(tx: &mut Tx, tenant: &Tenant, id: &str) -> Result<bool> {
                and revoked_at is null";
     let held = query(sql).bind(&tenant.organization_id).bind(&tenant.application_id).bind(id);
     Ok(held.execute(&mut *tx).await? > 0)
+}
+
+/// Gives a key another secret.
+pub async fn set_secret(tx: &mut Tx, id: &str, new: &NewApiKey) -> Result<()> {
+    query("update api_keys set hash = $1, prefix = $2, last4 = $3 where id = $4")
+        .bind(&new.hash)
+        .bind(&new.prefix)
+        .bind(&new.last4)
+        .bind(id)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// The key with this id, of whatever tenant, for the operator's command.
+pub async fn find_any(on: impl Into<On<'_>>, id: &str) -> Result<Option<ApiKey>> {
+    query("select * from api_keys where id = $1").bind(id).fetch_optional(on, api_key).await
 }
 
 /// Removes at most `limit` access tokens that expired before then, and when there are none left at most as many domains of keys that did; how

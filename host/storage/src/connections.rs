@@ -141,6 +141,89 @@ pub async fn list(
         .await
 }
 
+/// Live connections of the tenant in one state, in id order, after an id; `provider` empty: any.
+pub async fn list_of_status(
+    reader: &Reader,
+    tenant: &Tenant,
+    status: &str,
+    provider: &str,
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<Connection>> {
+    let sql = select!(
+        "where application_id = $1 and status = $2 and deleted_at is null and organization_id = $3 \
+         and ($4 = '' or provider = $4) and id > $5 order by id limit $6"
+    );
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(status)
+        .bind(&tenant.organization_id)
+        .bind(provider)
+        .bind(after_id)
+        .bind(limit)
+        .fetch_all(reader, connection)
+        .await
+}
+
+/// A search for connections by their addresses, and the place after which it begins.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AddressSearch<'a> {
+    /// How the address begins, in lower case.
+    pub prefix: &'a str,
+    /// Empty: any.
+    pub status: &'a str,
+    /// Empty: any.
+    pub provider: &'a str,
+    /// The address and the id of the last one before; both empty: from the first one on.
+    pub after_email: &'a str,
+    pub after_id: &'a str,
+}
+
+/// Live connections of the tenant whose address begins so, in the order of their addresses.
+pub async fn list_of_address(
+    reader: &Reader,
+    tenant: &Tenant,
+    search: &AddressSearch<'_>,
+    limit: i64,
+) -> Result<Vec<Connection>> {
+    let sql = select!(
+        "where application_id = $1 and deleted_at is null and email is not null and (email, id) > ($2, $3) \
+         and email < case when $5 >= $6 and $5 >= $7 then $5 when $6 >= $7 then $6 else $7 end \
+         and substr(email, 1, length($4)) = $4 and organization_id = $8 and ($9 = '' or status = $9) and ($10 = '' or provider = $10) \
+         order by email, id limit $11"
+    );
+    let after_email = if search.after_email.is_empty() { search.prefix } else { search.after_email };
+    // The last of them sorts after the addresses that begin with the prefix. The first one does by bytes, as SQLite and "C" compare; locales of
+    // the C library ignore it, and have one of the others last.
+    let ends = ["\u{10FFFF}", "\u{9FA5}", "\u{FFFD}"].map(|last| format!("{}{last}", search.prefix));
+    query(sql)
+        .bind(&tenant.application_id)
+        .bind(after_email)
+        .bind(search.after_id)
+        .bind(search.prefix)
+        .bind(&ends[0])
+        .bind(&ends[1])
+        .bind(&ends[2])
+        .bind(&tenant.organization_id)
+        .bind(search.status)
+        .bind(search.provider)
+        .bind(limit)
+        .fetch_all(reader, connection)
+        .await
+}
+
+/// The tenant of a live connection.
+pub async fn tenant_of(reader: &Reader, id: &str) -> Result<Option<Tenant>> {
+    let tenant = |row: &Row<'_>| {
+        let mut column = row.columns();
+        Ok(Tenant { organization_id: column.next()?, application_id: column.next()? })
+    };
+    query("select organization_id, application_id from connections where id = $1 and deleted_at is null")
+        .bind(id)
+        .fetch_optional(reader, tenant)
+        .await
+}
+
 /// Those of these ids that are live connections of the tenant.
 pub async fn existing(reader: &Reader, tenant: &Tenant, ids: &[String]) -> Result<Vec<String>> {
     let sql = one_of!(

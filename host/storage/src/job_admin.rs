@@ -35,6 +35,15 @@ pub async fn list(reader: &Reader, filter: &Filter, limit: i64) -> Result<Vec<Jo
         .await
 }
 
+/// At most `limit` jobs of a connection, by their kinds.
+pub async fn of_connection(reader: &Reader, connection_id: &str, limit: i64) -> Result<Vec<Job>> {
+    query("select * from jobs where connection_id = $1 order by kind, id limit $2")
+        .bind(connection_id)
+        .bind(limit)
+        .fetch_all(reader, job)
+        .await
+}
+
 /// Makes a job due now that waits, failed or was cancelled; its earlier attempts do not count any more. Returns false when there is no such
 /// job, or it runs.
 pub async fn retry(tx: &mut Tx, id: &str, now: i64) -> Result<bool> {

@@ -9,9 +9,8 @@ use base::tenant::Tenant;
 use crate::Tx;
 use crate::api_key_domains;
 use crate::api_keys::{self, ApiKey, api_key};
-use crate::dialect::one_of;
-use crate::json_text;
-use crate::sql::{Reader, query};
+use crate::old_secrets;
+use crate::sql::query;
 use crate::token_grants;
 use crate::webhooks::keys::{self, KeyEnd};
 
@@ -50,7 +49,7 @@ pub async fn revoke(tx: &mut Tx, tenant: &Tenant, id: &str, webhooks: KeyWebhook
 pub async fn revoke_any(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i64) -> Result<bool> {
     let sql = "update api_keys set revoked_at = $1 where id = $2 and revoked_at is null";
     if query(sql).bind(now).bind(id).execute(&mut *tx).await? == 0 {
-        return Ok(by_id(tx, id).await?.is_some());
+        return Ok(api_keys::find_any(&mut *tx, id).await?.is_some());
     }
     revoke_dependents(tx, id, webhooks, now).await?;
     Ok(true)
@@ -59,6 +58,7 @@ pub async fn revoke_any(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i64) 
 /// Ends everything that rests on a key that is revoked in the same transaction. The rows of keys are locked before those of webhooks.
 async fn revoke_dependents(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i64) -> Result<()> {
     api_key_domains::remove_of_key(tx, id).await?;
+    old_secrets::remove_of_key(tx, id).await?;
     let sql = "update api_keys set revoked_at = coalesce(revoked_at, $1) where kind <> 'key' and created_by = $2 \
                and application_id = (select application_id from api_keys where id = $2)";
     query(sql).bind(now).bind(id).execute(&mut *tx).await?;
@@ -66,7 +66,7 @@ async fn revoke_dependents(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i6
     token_grants::revoke_of_key(tx, id, now).await?;
     let mut ends: Vec<KeyEnd> = Vec::new();
     if webhooks == KeyWebhooks::PassOn
-        && let Some(key) = by_id(tx, id).await?
+        && let Some(key) = api_keys::find_any(&mut *tx, id).await?
     {
         ends.extend(pass_on(tx, &key, now).await?);
     }
@@ -77,7 +77,7 @@ async fn revoke_dependents(tx: &mut Tx, id: &str, webhooks: KeyWebhooks, now: i6
 /// Lets the webhooks of a key that has expired by `now` pass to a key with the same rights, where there is one. Those of a revoked key were
 /// passed on, or not, when it was revoked; those of an access token never are.
 pub async fn pass_on_expired(tx: &mut Tx, id: &str, now: i64) -> Result<()> {
-    let Some(key) = by_id(tx, id).await? else { return Ok(()) };
+    let Some(key) = api_keys::find_any(&mut *tx, id).await? else { return Ok(()) };
     if key.revoked_at.is_some() || key.expires_at.is_none_or(|at| at > now) {
         return Ok(());
     }
@@ -113,10 +113,6 @@ async fn schedule(tx: &mut Tx, ends: &[KeyEnd], now: i64) -> Result<()> {
     Ok(())
 }
 
-async fn by_id(tx: &mut Tx, id: &str) -> Result<Option<ApiKey>> {
-    query("select * from api_keys where id = $1").bind(id).fetch_optional(&mut *tx, api_key).await
-}
-
 /// The newest key that works, was made after this one and has its rights: what it is rotated to.
 // Contract silent: a key is rotated by making another one, moving to it, and revoking the old one. The webhooks of an application outlive
 // that. So they pass to a later key with the very same scopes and connections, and to no other: what a key with fewer or other rights made
@@ -143,14 +139,4 @@ fn rights(key: &ApiKey) -> (BTreeSet<&str>, BTreeSet<&str>) {
 
 fn distinct(texts: &[String]) -> BTreeSet<&str> {
     texts.iter().map(String::as_str).collect()
-}
-
-/// The keys among these that are revoked, or have expired by `now`.
-pub async fn ended_among(reader: &Reader, ids: &[String], now: i64) -> Result<Vec<String>> {
-    let sql = one_of!(
-        reader,
-        "select id from api_keys where (revoked_at is not null or expires_at <= $2) and id",
-        "$1"
-    );
-    query(sql).bind(json_text(ids)).bind(now).fetch_all(reader, |row| row.get("id")).await
 }

@@ -3,6 +3,7 @@
 
 pub mod api_key_domains;
 pub mod api_keys;
+pub mod audit_log;
 pub mod authorizations;
 mod availability;
 mod commit_group;
@@ -28,13 +29,20 @@ pub mod lost_jobs;
 pub mod mail;
 pub mod migrations;
 pub mod oauth_clients;
+pub mod old_secrets;
+pub mod operator_links;
+pub mod operator_sessions;
+pub mod operators;
+pub mod organizations;
 pub mod outbox;
 mod pools;
 mod postgres;
 pub mod postgres_dump;
+pub mod provider_units;
 mod reachability;
 pub mod retention;
 pub mod scheduling;
+pub mod sign_in_failures;
 pub mod snapshot;
 pub mod sql;
 mod sqlite;

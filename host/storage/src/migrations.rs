@@ -135,6 +135,19 @@ pub(super) const MIGRATIONS: &[(i64, &str, Sql)] = &[
         "connection throttles",
         Sql::Both(include_str!("../../../migrations/0092_connection_throttles.sql")),
     ),
+    (
+        93,
+        "provider units and times",
+        Sql::Both(include_str!("../../../migrations/0093_provider_units_and_times.sql")),
+    ),
+    (94, "operators", Sql::Both(include_str!("../../../migrations/0094_operators.sql"))),
+    (95, "audit log", Sql::Both(include_str!("../../../migrations/0095_audit_log.sql"))),
+    (
+        96,
+        "old secrets of api keys",
+        Sql::Both(include_str!("../../../migrations/0096_api_key_old_secrets.sql")),
+    ),
+    (97, "connection lists", Sql::Both(include_str!("../../../migrations/0097_connection_lists.sql"))),
 ];
 
 impl Db {

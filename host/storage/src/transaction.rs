@@ -17,6 +17,8 @@ use crate::wakes::{JobClass, Wakes};
 /// (PostgreSQL's `deadlock detected`). Rows that hang on a connection (items, messages on their way, sync states) are under its lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LockRank {
+    /// Rights in the administration: the row of all of them first, then operators in the order of their ids.
+    Operator,
     /// Rows of `connections`, several of them in the order of their ids.
     Connection,
     /// The application's row, which has the last number of its log.

@@ -116,6 +116,30 @@ pub async fn item_errors(reader: &Reader, s: &SyncState, limit: i64) -> Result<(
     Ok((rows.into_iter().map(|(error, _)| error).collect(), total))
 }
 
+/// An unreadable source and the surface that it belongs to.
+#[derive(Clone, Debug)]
+pub struct SurfaceItemError {
+    pub surface: String,
+    pub error: ItemError,
+}
+
+/// At most `limit` unreadable sources of a connection, in the order of its collections.
+pub async fn item_errors_of_connection(
+    reader: &Reader,
+    connection_id: &str,
+    limit: i64,
+) -> Result<Vec<SurfaceItemError>> {
+    let sql = "select surface, source_id, provider_etag, connector, code, message, attempts, at from sync_item_errors \
+               where connection_id = $1 order by surface, scope_id, source_id limit $2";
+    query(sql)
+        .bind(connection_id)
+        .bind(limit)
+        .fetch_all(reader, |row| {
+            Ok(SurfaceItemError { surface: row.get("surface")?, error: item_error(row)? })
+        })
+        .await
+}
+
 /// Unreadable sources of a collection that this build of the connector has tried less than `attempts` times, the longest
 /// untried first.
 pub async fn unsettled_item_errors(

@@ -6,6 +6,7 @@ mod item_errors;
 mod names;
 mod rereads;
 mod standing;
+mod surfaces;
 mod sync_state;
 
 use anyhow::Result;
@@ -17,12 +18,14 @@ use crate::sql::{On, Query, Reader, Row, query};
 pub use absence::{end_follow, forget_contents, resume_contents};
 pub use followed::{Lag, lags};
 pub use item_errors::{
-    ItemError, clear_item_errors, clear_unmarked_item_errors, forget_attempts, has_item_errors, item_errors,
-    item_errors_among, mark_item_errors, note_item_errors, unsettled_item_errors,
+    ItemError, SurfaceItemError, clear_item_errors, clear_unmarked_item_errors, forget_attempts,
+    has_item_errors, item_errors, item_errors_among, item_errors_of_connection, mark_item_errors,
+    note_item_errors, unsettled_item_errors,
 };
 pub use names::{Batch, keep_names, names_after, remove_names};
 pub use rereads::{PullRemains, ScopeKey, add_rereads, pull_remains, remove_rereads, rereads};
 pub use standing::{Standing, standing};
+pub use surfaces::{SurfaceProgress, of_connections};
 pub use sync_state::SyncState;
 
 fn state(row: &Row<'_>) -> Result<SyncState> {

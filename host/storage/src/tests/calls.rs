@@ -19,13 +19,14 @@ use crate::log;
 use crate::mail::{self, Filter};
 use crate::oauth_clients::{self, OAuthClient};
 use crate::outbox::{self, Outgoing};
+use crate::provider_units::{self, DayRange, UnitBucket, UnitCount};
 use crate::retention::{expire, purge};
 use crate::sync_states::{self, ItemError};
 use crate::tests::seed::START_MS;
 use crate::tests::{
-    calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held, calls_item_sets,
-    calls_jobs, calls_keys, calls_mail_sets, calls_pools, calls_refresh, calls_replays, calls_scheduling,
-    calls_tokens, calls_watches, calls_webhooks,
+    calls_accounts, calls_booking_life, calls_booking_mail, calls_deliveries, calls_domains, calls_held,
+    calls_item_sets, calls_jobs, calls_keys, calls_mail_sets, calls_operators, calls_organizations,
+    calls_pools, calls_refresh, calls_replays, calls_scheduling, calls_tokens, calls_watches, calls_webhooks,
 };
 use crate::throttles::{self, Throttle};
 use crate::token_refresh::Grant;
@@ -117,6 +118,9 @@ pub async fn all(db: &Db) -> Result<()> {
     calls_watches::all(db).await?;
     calls_webhooks::all(db).await?;
     calls_keys::all(db).await?;
+    calls_operators::all(db).await?;
+    calls_organizations::all(db).await?;
+    calls_accounts::all(db).await?;
     calls_mail_sets::all(db).await?;
     db.write(|tx| {
         Box::pin(async move {
@@ -135,6 +139,9 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     api_keys::names(reader, tenant).await?;
     api_keys::list(reader, tenant, None, KeyKind::Key, ("key_100100", 50)).await?;
     api_keys::list(reader, tenant, Some("key_100000"), KeyKind::Key, ("", 50)).await?;
+    let newest = api_keys::list_newest(reader, tenant, KeyKind::Key, None, 50).await?;
+    let older = api_keys::list_newest(reader, tenant, KeyKind::Key, Some(&newest[49].id), 50).await?;
+    assert!(newest[0].id > newest[49].id && newest[49].id > older[0].id);
     api_keys::list_all(reader).await?;
     assert_eq!(api_keys::tenants(reader).await?.len(), 10);
     assert_eq!(api_keys::applications(reader).await?.len(), 10);
@@ -149,6 +156,12 @@ async fn read_keys_and_connections(db: &Db) -> Result<()> {
     usage::list(reader, tenant, "2025-11-12", "2025-11-12").await?;
     usage::changes(reader, tenant, "2025-11-12", "2025-11-12").await?;
     assert!(usage::webhooks(reader, tenant, "2025-11-12", "2025-11-12").await?.is_empty());
+    let year = DayRange { from: "2026-01-01", to: "2026-12-31" };
+    let days = ["2026-03-10", "2026-03-11", "2026-03-12"].map(str::to_owned);
+    let most = provider_units::largest(reader, tenant, &days, 20).await?;
+    assert_eq!((most.len(), most[0].connection_id.as_str(), most[0].units), (20, "conn_units_19995", 19_995));
+    assert!(provider_units::largest(reader, tenant, &["2026-03-13".to_owned()], 20).await?.is_empty());
+    assert!(provider_units::of_connections(reader, tenant, &[MAIL, EVENTS], year).await?.is_empty());
     assert!(items::bytes(reader, tenant).await? > 0);
     Ok(())
 }
@@ -459,6 +472,8 @@ async fn write_states(tx: &mut Tx) -> Result<()> {
         outcome: "success".into(),
     };
     usage::add(tx, &bucket, 1).await?;
+    let of = UnitBucket { connection_id: EVENTS.into(), day: "2026-01-01".into(), bucket: "mail".into() };
+    provider_units::add(tx, &[UnitCount { tenant: tenant.clone(), of, units: 5 }]).await?;
     let counts = [("webhook:delivered:1".to_owned(), 2), ("webhook:failed:5".to_owned(), 1)];
     let counts = std::collections::BTreeMap::from(counts);
     usage::add_each(tx, tenant, ("2026-01-01", "0"), &counts).await?;
@@ -729,6 +744,7 @@ async fn forget(tx: &mut Tx) -> Result<()> {
     assert_eq!(authorizations::clean(tx, i64::MAX, MOST).await?, MOST);
     assert!(expire::threads(tx, i64::MAX, MOST).await? > 0);
     assert_eq!(expire::usage(tx, tenant, "2025-11-20", MOST).await?, MOST);
+    assert!(expire::provider_units(tx, tenant, "2026-02-01", MOST).await? <= 1);
     assert_eq!(expire::log(tx, tenant, NOON, MOST).await?, MOST as u64);
     assert_eq!(expire::tombstones(tx, tenant, 1, MOST).await?, 0);
     // What hangs on a calendar that is gone takes many steps; then come the tombstones themselves.

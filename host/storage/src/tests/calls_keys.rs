@@ -1,6 +1,7 @@
 //! Runs every statement on the end of API keys, and on the webhooks that rest on them.
 
 use anyhow::Result;
+use base::keyring::NewApiKey;
 use base::tenant::Tenant;
 use model::webhook::{DisabledReason, WebhookStatus};
 
@@ -9,6 +10,7 @@ use crate::Tx;
 use crate::api_keys::{self, ApiKey, KeyKind};
 use crate::jobs;
 use crate::key_revocations::{self, KeyWebhooks};
+use crate::old_secrets;
 use crate::tests::calls_webhooks;
 use crate::webhooks::{self, Webhook, keys};
 
@@ -48,11 +50,45 @@ pub async fn all(db: &Db) -> Result<()> {
         })
     })
     .await?;
-    let ids = ["key_ends", "key_like_it", "key_of_it", "key_none"].map(str::to_owned);
-    let mut ended = key_revocations::ended_among(db.reader(), &ids, 999).await?;
-    ended.sort();
-    assert_eq!(ended, ["key_ends", "key_of_it"]);
-    assert_eq!(key_revocations::ended_among(db.reader(), &ids, 1_000).await?.len(), 3);
+    let ids = ["key_ends", "key_like_it", "key_of_it", "key_with_less", "key_none"].map(str::to_owned);
+    let live = async |now| {
+        let mut live = old_secrets::live_among(db.reader(), &ids, now).await?;
+        live.sort();
+        let names = live.into_iter().map(|secret| format!("{} {}", secret.key_id, secret.last4));
+        Ok::<_, anyhow::Error>(names.collect::<Vec<_>>())
+    };
+    assert_eq!(live(99).await?, ["key_like_it 0000", "key_with_less 0000", "key_with_less new4"]);
+    assert_eq!(live(100).await?, ["key_like_it 0000", "key_with_less new4"]);
+    assert_eq!(live(1_000).await?, ["key_with_less new4"]);
+    read_old_secrets(db).await
+}
+
+/// The secret that a key had before its rotation leads to it until it is removed.
+async fn read_old_secrets(db: &Db) -> Result<()> {
+    let found = async |hash: &str| old_secrets::find_key(db.reader(), hash).await;
+    let old = found("hash of an ending key 2").await?.expect("it is kept");
+    assert_eq!((old.key.id.as_str(), old.secret_expires_at), ("key_with_less", Some(100)));
+    assert_eq!(old.key.last4, "0000", "that of the presented secret");
+    let present = found("hash of key_with_less").await?.expect("it is the present one");
+    assert_eq!((present.key.last4.as_str(), present.secret_expires_at), ("new4", None));
+    assert!(found("hash of an ending key 0").await?.is_none(), "its key is revoked");
+    let removed = db.write(|tx| Box::pin(async move { old_secrets::expire(tx, 101, 10).await })).await?;
+    assert_eq!((removed, found("hash of an ending key 2").await?.is_none()), (1, true));
+    Ok(())
+}
+
+/// Gives a key another secret, beside which the present one works until 100.
+async fn rotate(tx: &mut Tx, id: &str) -> Result<()> {
+    let (prefix, last4) = ("uc_live_newkey".to_owned(), "new4".to_owned());
+    let new = NewApiKey { key: String::new(), prefix, last4, hash: format!("hash of {id}") };
+    assert!(old_secrets::find(&mut *tx, id, 3).await?.is_none());
+    old_secrets::keep_present(tx, id, 3, 100).await?;
+    api_keys::set_secret(tx, id, &new).await?;
+    let old = old_secrets::find(&mut *tx, id, 99).await?.expect("it works");
+    assert_eq!((old.last4.as_str(), old.created_at, old.expires_at), ("0000", 3, 100));
+    assert!(old_secrets::find(&mut *tx, id, 100).await?.is_none());
+    let key = api_keys::find_any(&mut *tx, id).await?.expect("it is there");
+    assert_eq!((key.prefix, key.last4), (new.prefix, new.last4));
     Ok(())
 }
 
@@ -72,6 +108,9 @@ async fn write(tx: &mut Tx) -> Result<()> {
     let other = ApiKey { scopes: vec!["webhooks.write".into()], ..key("key_with_less") };
     for (number, key) in [key("key_ends"), heir, other, token].into_iter().enumerate() {
         api_keys::insert(tx, &key, &format!("hash of an ending key {number}")).await?;
+    }
+    for id in ["key_ends", "key_with_less"] {
+        rotate(tx, id).await?;
     }
     for (id, key_id) in [("wh_of_key", "key_ends"), ("wh_of_token", "key_of_it")] {
         let new = Webhook { id: id.into(), key_id: Some(key_id.into()), ..calls_webhooks::new() };

@@ -11,7 +11,8 @@ use crate::PoolLimits;
 use crate::sql::{Query, Reader};
 use crate::tests::recorder::{POSTGRES, Recorded};
 use crate::tests::{
-    POSTGRES_RECORDER, allowed, calls, is_whole, recorder, seed, seed_deliveries, seed_jobs, seed_scheduling,
+    POSTGRES_RECORDER, allowed, calls, is_whole, recorder, seed, seed_deliveries, seed_jobs, seed_operators,
+    seed_scheduling,
 };
 
 /// How often a read is looked at: lists have a dozen ways to be asked for.
@@ -40,6 +41,7 @@ async fn every_statement_finds_its_rows_by_an_index() {
         .iter()
         .chain(seed_jobs::STATEMENTS)
         .chain(seed_deliveries::STATEMENTS)
+        .chain(seed_operators::STATEMENTS)
         .chain(seed_scheduling::STATEMENTS)
     {
         run(&db, (*sql).to_owned()).await;

@@ -201,6 +201,17 @@ pub const STATEMENTS: &[&str] = &[
         )
     ),
     concat!(
+        "insert into provider_units (connection_id, day, bucket, organization_id, application_id, units) ",
+        numbers!(
+            "20000",
+            concat!(
+                "select 'conn_units_' || i, '2026-03-' || (10 + i % 3), 'mail', 'org_' || t, 'app_' || t, i from (select i, ",
+                owner!(),
+                " as t from n) as s"
+            )
+        )
+    ),
+    concat!(
         "insert into outbox (id, organization_id, application_id, connection_id, state, internet_message_id, options, recipients, \
          next_attempt_at, attempts, created_at, updated_at) ",
         numbers!(

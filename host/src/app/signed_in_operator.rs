@@ -1,0 +1,14 @@
+//! An operator with one of their sessions, as a request to the administration panel finds them.
+
+use std::collections::BTreeMap;
+
+use storage::operator_sessions::OperatorSession;
+use storage::operators::Operator;
+
+/// A session with its operator, and the operator's roles by organization.
+#[derive(Clone, Debug)]
+pub struct SignedInOperator {
+    pub session: OperatorSession,
+    pub operator: Operator,
+    pub roles: BTreeMap<String, String>,
+}

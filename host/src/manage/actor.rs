@@ -1,0 +1,295 @@
+//! `Actor`: the one who administers, and what each role may do. One table for the panel, the API and the command line: pages draw the buttons
+//! of the acts that it allows, and nothing else decides.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use base::error::{Code, Result, not_found, refuse};
+use storage::audit_log::AuditActor;
+
+/// Time after a proof of who they are in which an operator may do dangerous things, ms.
+pub const FRESH_MS: i64 = 15 * 60_000;
+
+/// The kind of an actor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActorKind {
+    /// A person who is signed in.
+    Operator,
+    /// An API key of the operator organization.
+    Key,
+    /// The command line, beside a running server or without one.
+    Command,
+}
+
+impl ActorKind {
+    /// The kind as the audit log has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ActorKind::Operator => "operator",
+            ActorKind::Key => "key",
+            ActorKind::Command => "command",
+        }
+    }
+}
+
+/// A role in an organization; a later one may do what an earlier one may.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    Viewer,
+    Developer,
+    Owner,
+}
+
+impl Role {
+    /// All roles, the highest one first.
+    pub const ALL: [Role; 3] = [Role::Owner, Role::Developer, Role::Viewer];
+
+    /// The role as it is stored and sent.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Owner => "owner",
+            Role::Developer => "developer",
+            Role::Viewer => "viewer",
+        }
+    }
+
+    /// The role of a word.
+    pub fn parse(word: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.as_str() == word)
+    }
+}
+
+/// An act in the panel. The last five are about the whole installation, and have no organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Act {
+    /// Applications, keys without secrets, accounts, webhooks, events without their bodies, requests, usage.
+    SeeApplication,
+    /// Bodies of events and deliveries.
+    SeeContent,
+    ManageKeys,
+    /// Connect and refresh accounts.
+    ManageAccounts,
+    ManageWebhooks,
+    /// Disconnect accounts, which deletes their data.
+    Disconnect,
+    /// OAuth clients.
+    ManageProviders,
+    /// Make and rename applications, their handles, redirects and request logs.
+    ManageApplication,
+    ManageMembers,
+    SeeAudit,
+    ManageOrganizations,
+    ManageConnectors,
+    ManageJobs,
+    ManageOperators,
+    ManageAdminKeys,
+}
+
+impl Act {
+    /// All acts.
+    pub const ALL: [Act; 15] = [
+        Act::SeeApplication,
+        Act::SeeContent,
+        Act::ManageKeys,
+        Act::ManageAccounts,
+        Act::ManageWebhooks,
+        Act::Disconnect,
+        Act::ManageProviders,
+        Act::ManageApplication,
+        Act::ManageMembers,
+        Act::SeeAudit,
+        Act::ManageOrganizations,
+        Act::ManageConnectors,
+        Act::ManageJobs,
+        Act::ManageOperators,
+        Act::ManageAdminKeys,
+    ];
+
+    /// The lowest role in the organization that may do it. None: only an admin of the installation may.
+    pub fn least_role(self) -> Option<Role> {
+        match self {
+            Act::SeeApplication => Some(Role::Viewer),
+            Act::SeeContent | Act::ManageKeys | Act::ManageAccounts | Act::ManageWebhooks => {
+                Some(Role::Developer)
+            }
+            Act::Disconnect
+            | Act::ManageProviders
+            | Act::ManageApplication
+            | Act::ManageMembers
+            | Act::SeeAudit => Some(Role::Owner),
+            Act::ManageOrganizations
+            | Act::ManageConnectors
+            | Act::ManageJobs
+            | Act::ManageOperators
+            | Act::ManageAdminKeys => None,
+        }
+    }
+
+    /// Whether a session has to be fresh for it: who they are was proved a short time ago.
+    pub fn needs_fresh(self) -> bool {
+        matches!(
+            self,
+            Act::Disconnect
+                | Act::ManageMembers
+                | Act::ManageOrganizations
+                | Act::ManageConnectors
+                | Act::ManageOperators
+                | Act::ManageAdminKeys
+        )
+    }
+}
+
+/// The one who acts, with their rights.
+#[derive(Clone, Debug)]
+pub struct Actor {
+    pub kind: ActorKind,
+    pub id: String,
+    pub name: String,
+    pub ip: Option<IpAddr>,
+    /// An admin of the installation may do everything.
+    pub is_admin: bool,
+    /// Roles by organization.
+    pub roles: BTreeMap<String, Role>,
+    /// When they proved last who they are, milliseconds since 1970. Keys and commands are always fresh.
+    pub fresh_at: i64,
+}
+
+impl Actor {
+    /// The command line: whoever can run it on this machine has the database and the master key anyway.
+    pub fn command(name: &str) -> Actor {
+        Actor {
+            kind: ActorKind::Command,
+            id: "command".to_owned(),
+            name: name.to_owned(),
+            ip: None,
+            is_admin: true,
+            roles: BTreeMap::new(),
+            fresh_at: 0,
+        }
+    }
+
+    /// The role in an organization, that of an owner for an admin.
+    pub fn role(&self, organization_id: &str) -> Option<Role> {
+        match self.is_admin {
+            true => Some(Role::Owner),
+            false => self.roles.get(organization_id).copied(),
+        }
+    }
+
+    /// Whether the actor may know that the organization is there.
+    pub fn sees(&self, organization_id: &str) -> bool {
+        self.role(organization_id).is_some()
+    }
+
+    /// Whether the actor may do this in the organization; the organization does not count for acts of the installation.
+    pub fn may(&self, act: Act, organization_id: &str) -> bool {
+        match act.least_role() {
+            _ if self.is_admin => true,
+            None => false,
+            Some(least) => self.roles.get(organization_id).is_some_and(|role| *role >= least),
+        }
+    }
+
+    /// Whether a session proved a short time before `now` who they are. The clock of the host where it did may be ahead of this one's.
+    pub fn is_fresh(&self, now: i64) -> bool {
+        self.kind != ActorKind::Operator || now.saturating_sub(self.fresh_at) < FRESH_MS
+    }
+
+    /// Refuses what the actor may not do.
+    ///
+    /// # Errors
+    /// `not_found` without the right, as if there were no such thing; `reauthentication_required` where the proof of who they are is too old.
+    pub fn check(&self, act: Act, organization_id: &str, now: i64) -> Result<()> {
+        if !self.may(act, organization_id) {
+            return Err(not_found("page"));
+        }
+        if act.needs_fresh() {
+            return self.check_fresh(now);
+        }
+        Ok(())
+    }
+
+    /// Refuses a dangerous thing after too long a time.
+    ///
+    /// # Errors
+    /// `reauthentication_required`.
+    pub fn check_fresh(&self, now: i64) -> Result<()> {
+        match self.is_fresh(now) {
+            true => Ok(()),
+            false => Err(refuse(
+                Code::ReauthenticationRequired,
+                "enter your password or a code again: this needs a sign-in of the last 15 minutes",
+            )),
+        }
+    }
+
+    /// The actor as the audit log has it.
+    pub fn audited(&self) -> AuditActor {
+        AuditActor {
+            kind: self.kind.as_str().to_owned(),
+            id: self.id.clone(),
+            name: self.name.clone(),
+            ip: self.ip.map(|ip| ip.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// An operator with one role, signed in at 0.
+    pub fn operator(role: Option<Role>, is_admin: bool) -> Actor {
+        Actor {
+            kind: ActorKind::Operator,
+            id: "opr_1".to_owned(),
+            name: "Ada".to_owned(),
+            ip: None,
+            is_admin,
+            roles: role.map(|role| ("org_1".to_owned(), role)).into_iter().collect(),
+            fresh_at: 0,
+        }
+    }
+
+    fn allowed(actor: &Actor) -> Vec<Act> {
+        Act::ALL.into_iter().filter(|act| actor.may(*act, "org_1")).collect()
+    }
+
+    #[test]
+    fn each_role_may_do_what_the_one_below_it_may() {
+        let of = |role| allowed(&operator(Some(role), false));
+        assert_eq!(of(Role::Viewer), Act::ALL[..1]);
+        assert_eq!(of(Role::Developer), Act::ALL[..5]);
+        assert_eq!(of(Role::Owner), Act::ALL[..10]);
+        assert_eq!(allowed(&operator(None, true)), Act::ALL);
+        assert!(allowed(&operator(None, false)).is_empty());
+    }
+
+    #[test]
+    fn a_role_is_of_one_organization() {
+        let owner = operator(Some(Role::Owner), false);
+        assert!(Act::ALL.into_iter().all(|act| !owner.may(act, "org_2") && !owner.may(act, "")));
+        assert!(owner.sees("org_1") && !owner.sees("org_2") && !owner.sees(""));
+        let code = owner.check(Act::SeeApplication, "org_2", 0).err().and_then(|e| e.code());
+        assert_eq!(code, Some(Code::NotFound));
+    }
+
+    #[test]
+    fn dangerous_acts_ask_again_after_15_minutes() {
+        let owner = operator(Some(Role::Owner), false);
+        let code = |act, now| owner.check(act, "org_1", now).err().and_then(|e| e.code());
+        assert_eq!((code(Act::Disconnect, FRESH_MS - 1), code(Act::Disconnect, -1)), (None, None));
+        assert_eq!(code(Act::Disconnect, FRESH_MS), Some(Code::ReauthenticationRequired));
+        assert_eq!(code(Act::ManageKeys, i64::MAX), None);
+        assert_eq!(code(Act::ManageOperators, FRESH_MS), Some(Code::NotFound), "no right comes first");
+        assert!(Actor::command("test").check(Act::ManageOperators, "", i64::MAX).is_ok());
+    }
+
+    #[test]
+    fn roles_are_known_by_their_words() {
+        for role in Role::ALL {
+            assert_eq!(Role::parse(role.as_str()), Some(role));
+        }
+        assert_eq!((Role::parse("admin"), Role::parse("")), (None, None));
+    }
+}

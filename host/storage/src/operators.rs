@@ -1,0 +1,333 @@
+//! The people who run the installation and the developers of its applications, with their roles in organizations. Tables:
+//! `migrations/0094_operators.sql`. An operator is never deleted: the audit log names them.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+
+use crate::LockRank;
+use crate::Tx;
+use crate::dialect::one_of;
+use crate::json;
+use crate::json_text;
+use crate::sql::{On, Reader, Row, query};
+
+/// An operator as stored.
+#[derive(Clone, Debug)]
+pub struct Operator {
+    pub id: String,
+    pub email: String,
+    /// The same text for all spellings of the address.
+    pub email_key: String,
+    pub name: String,
+    /// May do everything in the whole installation.
+    pub is_admin: bool,
+    /// A PHC string. None: the operator has to set a password by a link first.
+    pub password_hash: Option<String>,
+    /// The sealed secret of the second factor.
+    pub totp_secret: Option<String>,
+    /// The last time step of which a code was used.
+    pub totp_step: i64,
+    /// HMACs of recovery codes that were not used.
+    pub recovery: Vec<String>,
+    pub language: Option<String>,
+    pub time_zone: Option<String>,
+    pub theme: Option<String>,
+    /// Sessions that began before then are over, milliseconds since 1970.
+    pub sessions_from: i64,
+    pub last_sign_in_at: Option<i64>,
+    pub last_sign_in_ip: Option<String>,
+    pub disabled_at: Option<i64>,
+    pub created_at: i64,
+    pub updated_at: i64,
+}
+
+fn operator(row: &Row<'_>) -> Result<Operator> {
+    Ok(Operator {
+        id: row.get("id")?,
+        email: row.get("email")?,
+        email_key: row.get("email_key")?,
+        name: row.get("name")?,
+        is_admin: row.get::<i64>("is_admin")? == 1,
+        password_hash: row.get("password_hash")?,
+        totp_secret: row.get("totp_secret")?,
+        totp_step: row.get("totp_step")?,
+        recovery: json(row, "recovery")?,
+        language: row.get("language")?,
+        time_zone: row.get("time_zone")?,
+        theme: row.get("theme")?,
+        sessions_from: row.get("sessions_from")?,
+        last_sign_in_at: row.get("last_sign_in_at")?,
+        last_sign_in_ip: row.get("last_sign_in_ip")?,
+        disabled_at: row.get("disabled_at")?,
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+    })
+}
+
+/// Locks what decides who may operate the installation, before any operator is locked: whoever changes admins, roles or who is disabled sees
+/// what the change before it left.
+pub async fn lock_all(tx: &mut Tx) -> Result<()> {
+    tx.takes_row(LockRank::Operator, "")?;
+    let sql = "insert into installation (name, value) values ('operators', '') \
+               on conflict (name) do update set value = excluded.value";
+    query(sql).execute(tx).await?;
+    Ok(())
+}
+
+/// The operator with this id.
+pub async fn find(on: impl Into<On<'_>>, id: &str) -> Result<Option<Operator>> {
+    query("select * from operators where id = $1").bind(id).fetch_optional(on, operator).await
+}
+
+/// The same, locked until the transaction ends.
+pub async fn lock(tx: &mut Tx, id: &str) -> Result<Option<Operator>> {
+    tx.takes_row(LockRank::Operator, id)?;
+    let sql = match tx {
+        // Its write transactions are one after the other anyway.
+        Tx::Sqlite(_) => "select * from operators where id = $1",
+        Tx::Postgres(_) => "select * from operators where id = $1 for no key update",
+    };
+    query(sql).bind(id).fetch_optional(tx, operator).await
+}
+
+/// The operator with this address, by its `email_key`.
+pub async fn by_email(on: impl Into<On<'_>>, email_key: &str) -> Result<Option<Operator>> {
+    query("select * from operators where email_key = $1").bind(email_key).fetch_optional(on, operator).await
+}
+
+/// Operators after an id, in the order in which they were made.
+pub async fn list(reader: &Reader, after_id: &str, limit: i64) -> Result<Vec<Operator>> {
+    query("select * from operators where id > $1 order by id limit $2")
+        .bind(after_id)
+        .bind(limit)
+        .fetch_all(reader, operator)
+        .await
+}
+
+/// Writes a new operator. Returns false when another one has the address.
+pub async fn insert(tx: &mut Tx, o: &Operator) -> Result<bool> {
+    let sql = "insert into operators (id, email, email_key, name, is_admin, password_hash, totp_step, recovery, language, time_zone, theme, \
+               sessions_from, created_at, updated_at) values ($1, $2, $3, $4, $5, $6, 0, '[]', $7, $8, $9, $10, $11, $11) \
+               on conflict (email_key) do nothing";
+    let written = query(sql)
+        .bind(&o.id)
+        .bind(&o.email)
+        .bind(&o.email_key)
+        .bind(&o.name)
+        .bind(i64::from(o.is_admin))
+        .bind(&o.password_hash)
+        .bind(&o.language)
+        .bind(&o.time_zone)
+        .bind(&o.theme)
+        .bind(o.sessions_from)
+        .bind(o.created_at)
+        .execute(tx)
+        .await?;
+    Ok(written == 1)
+}
+
+/// The roles of an operator, by organization.
+pub async fn roles(on: impl Into<On<'_>>, operator_id: &str) -> Result<BTreeMap<String, String>> {
+    let sql = "select organization_id, role from operator_roles where operator_id = $1";
+    let found = query(sql)
+        .bind(operator_id)
+        .fetch_all(on, |row| Ok((row.get("organization_id")?, row.get("role")?)))
+        .await?;
+    Ok(found.into_iter().collect())
+}
+
+/// A role of an operator in an organization.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperatorRole {
+    pub operator_id: String,
+    pub organization_id: String,
+    pub role: String,
+}
+
+/// The roles of several operators.
+pub async fn roles_of_all(reader: &Reader, operator_ids: &[String]) -> Result<Vec<OperatorRole>> {
+    let sql = one_of!(
+        reader,
+        "select operator_id, organization_id, role from operator_roles where operator_id",
+        "$1"
+    );
+    query(sql)
+        .bind(json_text(operator_ids))
+        .fetch_all(reader, |row| {
+            Ok(OperatorRole {
+                operator_id: row.get("operator_id")?,
+                organization_id: row.get("organization_id")?,
+                role: row.get("role")?,
+            })
+        })
+        .await
+}
+
+/// Operators with a role in an organization, each with the role, after an operator's id.
+pub async fn members(
+    reader: &Reader,
+    organization_id: &str,
+    after_id: &str,
+    limit: i64,
+) -> Result<Vec<(Operator, String)>> {
+    let sql = "select o.*, r.role from operator_roles r cross join operators o where r.organization_id = $1 \
+               and r.operator_id > $2 and o.id = r.operator_id and o.id > $2 order by r.operator_id limit $3";
+    query(sql)
+        .bind(organization_id)
+        .bind(after_id)
+        .bind(limit)
+        .fetch_all(reader, |row| Ok((operator(row)?, row.get("role")?)))
+        .await
+}
+
+/// Gives an operator a role in an organization, in place of the one that they had there.
+pub async fn set_role(tx: &mut Tx, role: &OperatorRole, now: i64) -> Result<()> {
+    let sql = "insert into operator_roles (operator_id, organization_id, role, created_at) values ($1, $2, $3, $4) \
+               on conflict (operator_id, organization_id) do update set role = excluded.role";
+    query(sql)
+        .bind(&role.operator_id)
+        .bind(&role.organization_id)
+        .bind(&role.role)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Takes the role of an operator in an organization away. Returns false when there was none.
+pub async fn remove_role(tx: &mut Tx, operator_id: &str, organization_id: &str) -> Result<bool> {
+    let sql = "delete from operator_roles where operator_id = $1 and organization_id = $2";
+    Ok(query(sql).bind(operator_id).bind(organization_id).execute(tx).await? == 1)
+}
+
+/// Whether somebody else is an admin of the installation and not disabled. Call it under `lock_all`.
+pub async fn has_other_admin(tx: &mut Tx, operator_id: &str) -> Result<bool> {
+    let sql = "select id from operators where is_admin = 1 and disabled_at is null and id <> $1 limit 1";
+    let found = query(sql).bind(operator_id).fetch_optional(tx, |row| row.get::<String>("id")).await?;
+    Ok(found.is_some())
+}
+
+/// Whether somebody else is an owner of the organization and not disabled. Call it under `lock_all`.
+pub async fn has_other_owner(tx: &mut Tx, organization_id: &str, operator_id: &str) -> Result<bool> {
+    let sql = "select o.id from operator_roles r cross join operators o where r.organization_id = $1 and r.role = 'owner' \
+               and r.operator_id <> $2 and o.id = r.operator_id and o.disabled_at is null limit 1";
+    let found = query(sql)
+        .bind(organization_id)
+        .bind(operator_id)
+        .fetch_optional(tx, |row| row.get::<String>("id"))
+        .await?;
+    Ok(found.is_some())
+}
+
+/// Sets another password.
+pub async fn set_password(tx: &mut Tx, id: &str, hash: &str, now: i64) -> Result<()> {
+    let sql = "update operators set password_hash = $2, updated_at = $3 where id = $1";
+    query(sql).bind(id).bind(hash).bind(now).execute(tx).await?;
+    Ok(())
+}
+
+/// A second factor, as it is stored.
+#[derive(Clone, Debug, Default)]
+pub struct SecondFactor {
+    /// Sealed. None: there is no second factor.
+    pub totp_secret: Option<String>,
+    /// The step of the code that proved it.
+    pub totp_step: i64,
+    /// HMACs of recovery codes.
+    pub recovery: Vec<String>,
+}
+
+/// Sets another second factor, or none.
+pub async fn set_second_factor(tx: &mut Tx, id: &str, factor: &SecondFactor, now: i64) -> Result<()> {
+    let sql =
+        "update operators set totp_secret = $2, totp_step = $3, recovery = $4, updated_at = $5 where id = $1";
+    query(sql)
+        .bind(id)
+        .bind(&factor.totp_secret)
+        .bind(factor.totp_step)
+        .bind(json_text(&factor.recovery))
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Uses the code of a time step. Returns false when a code of this step or of a later one was used already, on whichever host.
+pub async fn use_step(tx: &mut Tx, id: &str, step: i64) -> Result<bool> {
+    let sql = "update operators set totp_step = $2 where id = $1 and totp_step < $2";
+    Ok(query(sql).bind(id).bind(step).execute(tx).await? == 1)
+}
+
+/// Replaces the unused recovery codes. Returns false when they are no longer those that were read: one was used meanwhile.
+pub async fn use_recovery(tx: &mut Tx, id: &str, from: &[String], to: &[String]) -> Result<bool> {
+    let sql = "update operators set recovery = $3 where id = $1 and recovery = $2";
+    Ok(query(sql).bind(id).bind(json_text(from)).bind(json_text(to)).execute(tx).await? == 1)
+}
+
+/// Makes an operator an admin of the installation, or no longer.
+pub async fn set_admin(tx: &mut Tx, id: &str, is_admin: bool, now: i64) -> Result<()> {
+    let sql = "update operators set is_admin = $2, updated_at = $3 where id = $1";
+    query(sql).bind(id).bind(i64::from(is_admin)).bind(now).execute(tx).await?;
+    Ok(())
+}
+
+/// Disables an operator from then on, or, with none, lets them sign in again.
+pub async fn set_disabled(tx: &mut Tx, id: &str, at: Option<i64>, now: i64) -> Result<()> {
+    let sql = "update operators set disabled_at = $2, updated_at = $3 where id = $1";
+    query(sql).bind(id).bind(at).bind(now).execute(tx).await?;
+    Ok(())
+}
+
+/// The parts of an operator that they choose for themselves.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperatorProfile {
+    pub name: String,
+    pub language: Option<String>,
+    pub time_zone: Option<String>,
+    pub theme: Option<String>,
+}
+
+/// Sets the profile.
+pub async fn set_profile(tx: &mut Tx, id: &str, profile: &OperatorProfile, now: i64) -> Result<()> {
+    let sql = "update operators set name = $2, language = $3, time_zone = $4, theme = $5, updated_at = $6 where id = $1";
+    query(sql)
+        .bind(id)
+        .bind(&profile.name)
+        .bind(&profile.language)
+        .bind(&profile.time_zone)
+        .bind(&profile.theme)
+        .bind(now)
+        .execute(tx)
+        .await?;
+    Ok(())
+}
+
+/// Notes when and from where an operator signed in last.
+pub async fn note_sign_in(tx: &mut Tx, id: &str, at: i64, ip: &str) -> Result<()> {
+    let sql = "update operators set last_sign_in_at = $2, last_sign_in_ip = $3 where id = $1";
+    query(sql).bind(id).bind(at).bind(ip).execute(tx).await?;
+    Ok(())
+}
+
+/// Ends the sessions that began before then, whichever host has them in its memory.
+pub async fn set_sessions_from(tx: &mut Tx, id: &str, at: i64) -> Result<()> {
+    query("update operators set sessions_from = $2 where id = $1").bind(id).bind(at).execute(tx).await?;
+    Ok(())
+}
+
+/// The addresses among these that operators have, by their `email_key`.
+pub async fn known_addresses(reader: &Reader, email_keys: &[String]) -> Result<Vec<String>> {
+    let sql = one_of!(reader, "select email_key from operators where email_key", "$1");
+    query(sql).bind(json_text(email_keys)).fetch_all(reader, |row| row.get("email_key")).await
+}
+
+/// The names of organizations among these that are there, by id.
+pub async fn organization_names(reader: &Reader, ids: &[String]) -> Result<BTreeMap<String, String>> {
+    let sql = one_of!(reader, "select id, name from organizations where id", "$1");
+    let found = query(sql)
+        .bind(json_text(ids))
+        .fetch_all(reader, |row| Ok((row.get("id")?, row.get("name")?)))
+        .await?;
+    Ok(found.into_iter().collect())
+}
