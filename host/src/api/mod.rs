@@ -34,15 +34,16 @@ use storage::statement_counts::StatementCounts;
 use crate::api::access::api_key::Caller;
 use crate::api::access::cors::{Readers, RequestOrigin, Sites};
 use crate::api::access::key_lookups::KeyLookups;
-use crate::api::access::rate_limit::{Class, Limiters, Standing, site};
 use crate::api::operation::{ANY_KEY, Operation};
 use crate::api::operations::Operations;
 use crate::api::request::body::{Bodies, BodySender, ReadBody};
-use crate::api::request::request_id::RequestId;
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::freshness::ReadTrace;
 use crate::app::usage::RequestKind;
+use crate::web::idempotency::{ClaimResult, finish};
+use crate::web::rate_limit::{Class, Limiters, Standing, site};
+use crate::web::request_id::RequestId;
 
 /// The state of the shared promises.
 #[derive(Clone)]
@@ -112,15 +113,15 @@ struct ResponseFacts {
 async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let app = &gate.app;
     let (started, arrived) = (app.now(), Instant::now());
-    let request_id = crate::api::request::request_id::new(&app.clock, &app.entropy);
+    let request_id = crate::web::request_id::new(&app.clock, &app.entropy);
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().map_or("", MatchedPath::as_str).to_owned();
     let anonymous = Standing { limit: 0, remaining: 0, retry_after_s: None };
     let public = || gate.operations.find(&Method::GET, &route).filter(|o| o.public);
     // A method that a public path does not have is refused as that, and not for a missing key.
     let operation = gate.operations.of(&request).or_else(public);
-    let ip = crate::api::access::api_key::client_ip(
-        crate::api::access::api_key::peer(&request),
+    let ip = crate::web::client_ip::client_ip(
+        crate::web::client_ip::peer(&request),
         request.headers(),
         &app.config.trusted_proxies,
     );
@@ -129,7 +130,7 @@ async fn promises(State(gate): State<Gate>, request: Request, next: Next) -> Res
     let challenge = is_oauth.then(|| crate::api::access::client_auth::challenge(request.headers()));
     let (origin, is_options) = (RequestOrigin::of(request.headers()), method == Method::OPTIONS);
     let is_public = operation.as_deref().is_some_and(|o| o.public);
-    let (request, rest) = crate::api::request::unread_body::lend(request);
+    let (request, rest) = crate::web::unread_body::lend(request);
     let counts = StatementCounts::default();
     let counted = Lane::requests().counted(&counts);
     let response = if is_options {
@@ -346,15 +347,15 @@ async fn write(app: &App, caller: &Caller, seen: &ResponseFacts, read: ReadBody,
     };
     match idempotency::begin(app, caller, &claim).await {
         Err(e) => crate::api::response::error::response(e, &seen.request_id),
-        Ok(idempotency::ClaimResult::Replay(response)) => *response,
-        Ok(idempotency::ClaimResult::Run(attempt)) => {
+        Ok(ClaimResult::Replay(answer)) => idempotency::replayed(answer),
+        Ok(ClaimResult::Run(attempt)) => {
             request.extensions_mut().insert(attempt.clone());
             // The work goes on when the client hangs up: a provider write must not be cut in the middle.
             let (app, attempt, id) = (app.clone(), attempt, seen.request_id.clone());
             let work = Lane::current().spawn(async move {
                 let response = crate::api::response::finish::with_envelope(next.run(request).await, &id);
                 drop(held);
-                idempotency::finish(&app, &attempt, response).await
+                finish(&app, &attempt, response).await
             });
             work.await.unwrap_or_else(|_| panicked(&seen.request_id))
         }

@@ -108,7 +108,7 @@ pub struct Operation {
 
 /// Last words of a path that are themselves what is done.
 const VERBS: &str = "accept authorize callback cancel changes conference confirm decline notifications query refresh reject renew \
-                     replay reschedule reset send start status stream tentative test token";
+                     replay reschedule reset rotate send start status stream tentative test token";
 
 impl Operation {
     /// The `operationId`, made of the path: `calendars.events.create`.

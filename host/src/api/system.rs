@@ -20,11 +20,11 @@ use subtle::ConstantTimeEq;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
-use crate::api::access::api_key::{client_ip, peer};
-use crate::api::access::rate_limit::{Class, Limiters};
 use crate::api::operations::Operations;
 use crate::api::{docs, metrics, openapi};
 use crate::app::App;
+use crate::web::client_ip::{client_ip, peer};
+use crate::web::rate_limit::{Class, Limiters};
 
 /// Requests per minute of one address to `/readyz` and `/metrics`: balancers and collectors ask every few seconds.
 const PROBES_PER_MINUTE: u64 = 300;

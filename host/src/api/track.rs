@@ -10,11 +10,11 @@ use axum::response::Response;
 use axum::routing::get;
 use http::{HeaderValue, Method, StatusCode, header};
 
-use crate::api::access::api_key::{client_ip, peer};
-use crate::api::access::rate_limit::{Class, Limiters, Standing};
 use crate::app::App;
 use crate::tracking::hits::{self, Visitor};
 use crate::tracking::{PATH, TrackedTarget};
+use crate::web::client_ip::{client_ip, peer};
+use crate::web::rate_limit::{Class, Limiters, Standing};
 
 /// A transparent picture of one pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;";

@@ -403,6 +403,40 @@ async fn a_stream_ends_with_its_key_though_nothing_happens() {
     assert_eq!(other.resources(1).await, ["later"], "the stream of another key goes on");
 }
 
+/// A stream ends with the secret that opened it: at once after a rotation without an overlap, else with the overlap. Streams of the new secret
+/// go on.
+#[tokio::test]
+async fn a_stream_ends_with_its_secret() {
+    let server = quiet_server().await;
+    let api = server.client().await;
+    let id = key_of(&server, &api).await.id;
+    let rotated = async |by: &Actor, overlap_s: i64| {
+        let body = json!({ "overlapSeconds": overlap_s });
+        let new = by.post(format!("/v1/api-keys/{id}/rotate"), body).send().await.expect(200);
+        let mut actor = server.anonymous();
+        actor.key = new["key"].as_str().map(str::to_owned);
+        actor
+    };
+    let mut of_first = Events::open(&server, &api, "", None).await;
+    let second = rotated(&api, 60).await;
+    // Within the overlap the secret before opens streams too.
+    let mut of_overlap = Events::open(&server, &api, "", None).await;
+    let mut of_second = Events::open(&server, &second, "", None).await;
+    for stream in [&mut of_first, &mut of_overlap, &mut of_second] {
+        stream.block().await.expect("the beginning");
+    }
+    server.clock.advance_ms(60_000);
+    for stream in [&mut of_first, &mut of_overlap] {
+        assert!(stream.rest().await.iter().all(|block| block.data.is_empty()), "it ends without an event");
+    }
+    let third = rotated(&second, 0).await;
+    let mut of_third = Events::open(&server, &third, "", None).await;
+    assert!(of_second.rest().await.iter().all(|block| block.data.is_empty()), "it ends at once");
+    let tenant = key_of(&server, &third).await.tenant;
+    write(&server.app, &tenant, vec![task("later")]).await;
+    assert_eq!(of_third.resources(1).await, ["later"], "the stream of the present secret goes on");
+}
+
 /// An access token ends by itself, and with its key.
 #[tokio::test]
 async fn a_stream_ends_with_its_access_token() {

@@ -1,22 +1,20 @@
 //! The API key: where it stands in the request, whether it is valid, and what it may do.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::extract::{ConnectInfo, Request};
 use base::error::{Code, Result, refuse};
 use base::keyring::Keyring;
 use base::tenant::Tenant;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
-use ipnet::IpNet;
 use storage::api_keys::ApiKey;
 
 use crate::api::access::key_lookups::KeyLookups;
 use crate::app::App;
+use crate::manage::keys::restrictions::network;
 
 /// The other form of carrying the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
-const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
 /// Who calls: extractable by handlers through the request's extensions.
 #[derive(Clone, Debug)]
@@ -87,21 +85,26 @@ pub async fn authenticate(
         return Err(refuse(Code::InvalidApiKey, "this is not an API key of this service"));
     }
     let hash = app.keyring.api_key_hash(text);
-    let key = match app.keys.get(&hash, now) {
-        Some(key) => key,
+    let presented = match app.keys.get(&hash, now) {
+        Some(presented) => presented,
         None => {
             let found = lookups.find(app, &hash, ip).await?;
-            let key =
+            let presented =
                 Arc::new(found.ok_or_else(|| refuse(Code::InvalidApiKey, "this API key does not exist"))?);
-            app.keys.put(hash, key.clone(), now);
-            key
+            app.keys.put(hash, presented.clone(), now);
+            presented
         }
     };
+    let key = presented.key.clone();
     if key.revoked_at.is_some() {
         return Err(refuse(Code::RevokedApiKey, "this API key was revoked"));
     }
     if key.expires_at.is_some_and(|at| at <= now) {
         return Err(refuse(Code::ExpiredApiKey, "this API key has expired"));
+    }
+    if presented.secret_expires_at.is_some_and(|at| at <= now) {
+        let message = "this API key was rotated, and its old secret has expired; use the new one";
+        return Err(refuse(Code::ExpiredApiKey, message));
     }
     Ok(Caller { key, ip })
 }
@@ -119,11 +122,6 @@ pub fn check_allowlists(caller: &Caller, headers: &HeaderMap) -> Result<()> {
     Ok(())
 }
 
-/// An allowlist entry: an address or a CIDR range.
-pub fn network(text: &str) -> Option<IpNet> {
-    text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
-}
-
 /// The exact host of `Origin`, else of `Referer`. None: absent, or none of a site.
 fn requesting_host(headers: &HeaderMap) -> Option<String> {
     host_of_site(headers.get(header::ORIGIN).or_else(|| headers.get(header::REFERER))?)
@@ -137,65 +135,9 @@ pub fn host_of_site(value: &HeaderValue) -> Option<String> {
     web.then(|| url.host_str().map(str::to_ascii_lowercase)).flatten()
 }
 
-/// Who holds the other end of the connection. The loopback address where there is none, as in a call within the process.
-pub fn peer(request: &Request) -> IpAddr {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    peer.map_or(IpAddr::from([127, 0, 0, 1]), |info| info.0.ip())
-}
-
-/// The client's address: the peer, or, behind configured proxies, the rightmost forwarded address that is not one of them.
-/// An entry that is no address stops the walk there: what stands left of it is not to be believed.
-pub fn client_ip(peer: IpAddr, headers: &HeaderMap, trusted: &[IpNet]) -> IpAddr {
-    let is_trusted = |ip: &IpAddr| trusted.iter().any(|n| n.contains(ip));
-    let mut ip = peer.to_canonical();
-    if trusted.is_empty() || !is_trusted(&ip) {
-        return ip;
-    }
-    let lines: Vec<&str> =
-        headers.get_all(X_FORWARDED_FOR).iter().map(|v| v.to_str().unwrap_or_default()).collect();
-    for hop in lines.iter().flat_map(|l| l.split(',')).rev() {
-        let Some(address) = hop_address(hop.trim()) else { return ip };
-        ip = address;
-        if !is_trusted(&ip) {
-            break;
-        }
-    }
-    ip
-}
-
-fn hop_address(hop: &str) -> Option<IpAddr> {
-    let bare = hop.trim_start_matches('[').trim_end_matches(']');
-    bare.parse::<IpAddr>()
-        .ok()
-        .or_else(|| hop.parse::<std::net::SocketAddr>().ok().map(|a| a.ip()))
-        .map(|ip| ip.to_canonical())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn forwarded(lines: &[&str]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for line in lines {
-            headers.append(X_FORWARDED_FOR, line.parse().unwrap());
-        }
-        headers
-    }
-
-    #[test]
-    fn forwarded_headers_count_only_behind_a_listed_proxy() {
-        let peer: IpAddr = "203.0.113.9".parse().unwrap();
-        let proxy = ["10.0.0.0/8".parse().unwrap()];
-        assert_eq!(client_ip(peer, &forwarded(&["1.1.1.1"]), &proxy), peer);
-        let peer: IpAddr = "10.0.0.1".parse().unwrap();
-        let client = |lines: &[&str]| client_ip(peer, &forwarded(lines), &proxy).to_string();
-        assert_eq!(client(&["1.1.1.1, 2.2.2.2"]), "2.2.2.2");
-        assert_eq!(client(&["1.1.1.1", "2.2.2.2, 10.0.0.7"]), "2.2.2.2");
-        assert_eq!(client(&["1.1.1.1, nonsense, 10.0.0.7"]), "10.0.0.7");
-        assert_eq!(client(&["::ffff:9.9.9.9"]), "9.9.9.9");
-        assert_eq!(client(&["[2001:db8::1]:443"]), "2001:db8::1");
-    }
 
     #[test]
     fn only_the_exact_host_of_an_origin_counts() {

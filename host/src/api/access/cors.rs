@@ -18,8 +18,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::api::access::api_key;
-use crate::api::access::rate_limit::site;
 use crate::app::App;
+use crate::web::rate_limit::site;
 
 /// Headers that a page may send.
 const ALLOWED_HEADERS: &str = "authorization, x-api-key, content-type, idempotency-key, if-match, if-none-match, prefer, cache-control, \

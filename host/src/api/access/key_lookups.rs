@@ -12,12 +12,12 @@ use std::time::Duration;
 use base::error::{Code, Refusal, Result};
 use compute::named_semaphores::Shares;
 use quick_cache::unsync::Cache;
-use storage::api_keys::{self, ApiKey};
+use storage::old_secrets::{self, PresentedKey};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use crate::api::access::rate_limit::site;
 use crate::app::App;
+use crate::web::rate_limit::site;
 
 /// Keys that are remembered as valid.
 const MAX_KNOWN_KEYS: usize = 100_000;
@@ -47,22 +47,22 @@ impl Default for KeyLookups {
 }
 
 impl KeyLookups {
-    /// The key with this hash as the store has it now, for a request from `ip`; none: there is no such key.
+    /// The key with a secret of this hash as the store has it now, for a request from `ip`; none: there is no such key.
     ///
     /// # Errors
     /// `overloaded` when the turn of an unknown key does not come within 30 s.
-    pub async fn find(&self, app: &App, hash: &str, ip: IpAddr) -> Result<Option<ApiKey>> {
+    pub async fn find(&self, app: &App, hash: &str, ip: IpAddr) -> Result<Option<PresentedKey>> {
         if self.is_known(hash) {
-            return Ok(Box::pin(api_keys::by_hash(app.db.reader(), hash)).await?);
+            return Ok(Box::pin(old_secrets::find_key(app.db.reader(), hash)).await?);
         }
         let Ok(turn) = timeout(LONGEST_WAIT, self.turn(ip)).await else {
             let message =
                 "more API keys are being looked up than the database answers for; try again shortly";
             return Err(Refusal::new(Code::Overloaded, message).retry_after_s(1).into());
         };
-        let found = Box::pin(api_keys::by_hash(app.db.reader(), hash)).await?;
+        let found = Box::pin(old_secrets::find_key(app.db.reader(), hash)).await?;
         drop(turn);
-        if found.as_ref().is_some_and(|key| key.revoked_at.is_none()) {
+        if found.as_ref().is_some_and(|found| found.key.revoked_at.is_none()) {
             self.remember(hash);
         }
         Ok(found)

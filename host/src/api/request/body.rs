@@ -28,7 +28,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::api::request::received_body::{Form, Object, ReceivedBody};
-use crate::api::request::{fingerprint, form, json};
+use crate::api::request::{form, json};
+use crate::web::fingerprint;
 
 /// Largest body of an ordinary operation in bytes.
 pub const MAX_BODY: usize = 2 << 20;

@@ -12,13 +12,13 @@ use serde::de::DeserializeOwned;
 use url::form_urlencoded;
 
 use crate::api::access::api_key::Caller;
-use crate::api::request::request_id::RequestId;
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::freshness::ReadTrace;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
+use crate::web::request_id::RequestId;
 
 /// The parameter by which a read has the provider asked first.
 const FRESH: &str = "fresh";

@@ -3,10 +3,10 @@
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
 
-use crate::api::access::rate_limit::Standing;
-use crate::api::request::request_id::X_REQUEST_ID;
 use crate::api::response::error::{self, PendingError};
 use crate::app::freshness::ReadTrace;
+use crate::web::rate_limit::Standing;
+use crate::web::request_id::X_REQUEST_ID;
 
 const X_RATELIMIT_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_RATELIMIT_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");

@@ -6,7 +6,7 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
 use crate::access_tokens::TokenError;
-use crate::api::response::error::FailedCode;
+use crate::web::error::FailedCode;
 
 /// An envelope is far smaller, in bytes.
 const MAX_ENVELOPE: usize = 64 << 10;

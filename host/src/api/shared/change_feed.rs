@@ -10,7 +10,7 @@ use storage::connections::Connection;
 use storage::sync_states::SyncState;
 
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
@@ -22,6 +22,7 @@ use crate::resources::collections::{self, Collection};
 use crate::sync::change_feed::{self, Feed, FeedPosition, FeedQuery};
 use crate::sync::scope::SyncScope;
 use crate::sync::{self, backfill, collection_set, lifecycle, refresh_if_stale, staleness};
+use crate::web::cursor::Binding;
 
 /// What is synced.
 pub struct SyncedScope {

@@ -5,7 +5,7 @@ use base::error::{Error, Result};
 use http::HeaderMap;
 use serde_json::{Map, Value};
 
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -19,6 +19,7 @@ use crate::resources::collection_items::{self, CollectionItem, ListPosition, Wri
 use crate::resources::contacts::find;
 use crate::resources::contacts::people::book_of;
 use crate::resources::open_item::ItemPath;
+use crate::web::cursor::Binding;
 
 /// How a write is to be done: the etag out of header or body, and how strict it is.
 // Contract silent: what `strict` covers. Both what nobody knows and what the provider cannot keep, by either spelling.

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::HeaderMap;
 
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -16,6 +16,7 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
 use crate::local_copy::collection_counts;
 use crate::resources::collections::{self, Collection};
+use crate::web::cursor::Binding;
 
 /// A page of all that the key may use, or of one connection's.
 pub async fn list<C: Collection>(

@@ -3,7 +3,7 @@
 use base::error::Result;
 
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
@@ -13,6 +13,7 @@ use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
 use crate::resources::mail::filter::{MailQuery, MessageFields};
 use crate::resources::mail::folders;
+use crate::web::cursor::Binding;
 
 /// What a list of messages can be narrowed by.
 pub fn filters<S: Clone + Send + Sync + 'static>(routes: Routes<S>) -> Routes<S> {

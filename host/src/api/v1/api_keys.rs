@@ -1,32 +1,30 @@
 //! `/v1/api-keys`
 
 use axum::extract::State;
-use base::error::{Error, not_found};
-use base::ids::Kind;
+use base::error::not_found;
 use http::HeaderMap;
-use model::Instant;
-use model::application::{ApiKey, CreatedApiKey, NewApiKey};
+use model::application::{ApiKey, CreatedApiKey, KeyRotation, NewApiKey, RotatedApiKey};
 use model::resource::Written;
-use serde_json::json;
 use storage::api_keys as table;
-use storage::key_revocations::{self, KeyWebhooks};
+use storage::key_revocations::KeyWebhooks;
 
 use crate::api::access::api_key::Caller;
-use crate::api::access::key_restrictions::restrict;
 use crate::api::operation::Priority::{Additive, Common};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::manage::keys::{self, KeyRequest, KeyTarget, SecretRotation};
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("API keys")
         .post("/v1/api-keys", "api_keys.write", Common, create)
         .summary("Create an API key")
-        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To rotate a key, create a new one with the same scopes and connections, switch to it, and revoke the old one: both work until then, and the webhooks of the old one pass to the new one.")
+        .description("The answer holds `key`, this once; an idempotent replay shows it again. It can do no more than the key that makes it: its scopes are among those, and every restriction of that key (domains, addresses, connections, rate, expiry) holds for it too, or is narrowed. To replace a key's secret, rotate it (`POST /v1/api-keys/{keyId}/rotate`).")
         .body::<NewApiKey>()
         .returns::<Written<CreatedApiKey>>()
         .get("/v1/api-keys", "api_keys.write", Additive, list)
@@ -37,9 +35,14 @@ pub fn routes() -> Routes<App> {
         .get("/v1/api-keys/{keyId}", "api_keys.write", Additive, get)
         .summary("Read an API key")
         .returns::<ApiKey>()
+        .post("/v1/api-keys/{keyId}/rotate", "api_keys.write", Additive, rotate)
+        .summary("Give an API key a new secret")
+        .description("The answer holds the new secret in `key`, this once; an idempotent replay shows it again. The key keeps its id, and with it its scopes, restrictions, usage, webhooks, access tokens and the keys that it made. The old secret works until `previousExpiresAt`, `overlapSeconds` from now, so that clients can switch one after the other. Then it is refused everywhere within a second (401 `expired_api_key`), and event streams that it opened end. With `0` it ends at once, as does one left by an earlier rotation. 409 `invalid_state`: the key is revoked or expired, it is an access token, or the overlap of an earlier rotation is not over and another one is asked for. A key can rotate itself, and keys that may do no more than it: one with a scope that it lacks is 403 `insufficient_scope`, one that is less restricted 403 `forbidden`.")
+        .body::<KeyRotation>()
+        .returns::<Written<RotatedApiKey>>()
         .delete("/v1/api-keys/{keyId}", "api_keys.write", Additive, revoke)
         .summary("Revoke an API key")
-        .description("The key and its access tokens are refused everywhere within a second, and event streams that they opened end. Its webhooks pass to the newest valid key that was created later and has exactly its scopes and connections, as after a rotation. If there is none, they are disabled (`key_ended`); webhooks of its access tokens always are. The key stays in lists, with `revokedAt`.")
+        .description("The key and its access tokens are refused everywhere within a second, and event streams that they opened end. Its webhooks pass to the newest valid key that was created later and has exactly its scopes and connections, so that a newer key can replace this one. If there is none, they are disabled (`key_ended`); webhooks of its access tokens always are. The key stays in lists, with `revokedAt`.")
         .param("webhooks", "string", "`disable`: disables its webhooks instead of passing them to another key. Use it for a stolen key: webhooks that the thief created end with it")
 }
 
@@ -50,47 +53,9 @@ async fn create(
     headers: HeaderMap,
     Body(body): Body,
 ) -> Result<StoredResponse, ApiError> {
-    let (mut new, unknown) = json::typed::<NewApiKey>(body)?;
+    let (new, unknown) = json::typed::<NewApiKey>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    restrict(&mut new, &caller.key, app.now())?;
-    let made = app.keyring.new_api_key();
-    let key = table::ApiKey {
-        id: app.new_id(Kind::ApiKey),
-        tenant: caller.tenant().clone(),
-        name: new.name,
-        prefix: made.prefix,
-        last4: made.last4,
-        scopes: new.scopes,
-        allowed_domains: new.allowed_domains,
-        allowed_ips: new.allowed_ips,
-        connection_ids: new.connection_ids,
-        rate_limit_per_minute: new.rate_limit_per_minute.unwrap_or(caller.key.rate_limit_per_minute),
-        expires_at: new.expires_at.map(Instant::as_millis),
-        last_used_at: None,
-        last_used_ip: None,
-        created_by: Some(caller.key.id.clone()),
-        revoked_at: None,
-        created_at: app.now(),
-        kind: table::KeyKind::Key,
-        grant_id: None,
-    };
-    let mut body = key.json();
-    body["key"] = json!(made.key);
-    let answer = StoredResponse::created(body.to_string())
-        .warned(&warnings)
-        .header("location", format!("/v1/api-keys/{}", key.id));
-    let (hash, kept, at, keyed) = (made.hash, answer.clone(), app.now(), app.clone());
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                table::insert(tx, &key, &hash).await?;
-                attempt.store(tx, &keyed.keyring, &kept, at).await?;
-                Ok::<_, Error>(())
-            })
-        })
-        .await?;
-    app.sites.clear();
-    Ok(answer)
+    Ok(keys::create(&app, &caller.key, KeyRequest { new, warnings }, &attempt).await?.answer)
 }
 
 /// Whose keys this one manages: a key that is bound to connections those that it made, and those that they made; any other one all of
@@ -136,23 +101,25 @@ async fn revoke(
         Some(_) => KeyWebhooks::End,
         None => KeyWebhooks::PassOn,
     };
-    let (tenant, now, keyed) = (caller.tenant().clone(), app.now(), app.clone());
-    let family = family(&caller).map(str::to_owned);
-    let answer = StoredResponse::no_content();
-    let kept = answer.clone();
-    app.db
-        .write(move |tx| {
-            Box::pin(async move {
-                let is_known = table::find(&mut *tx, &tenant, family.as_deref(), &id).await?.is_some();
-                if !is_known || !key_revocations::revoke(tx, &tenant, &id, webhooks, now).await? {
-                    return Err(not_found("API key"));
-                }
-                attempt.store(tx, &keyed.keyring, &kept, now).await?;
-                Ok::<_, Error>(())
-            })
-        })
-        .await?;
-    app.keys.clear();
-    app.sites.clear();
-    Ok(answer)
+    Ok(keys::revoke(&app, &target(&caller, id), webhooks, &attempt).await?)
+}
+
+async fn rotate(
+    State(app): State<App>,
+    caller: Caller,
+    attempt: IdempotentAttempt,
+    headers: HeaderMap,
+    Path(id): Path<String>,
+    Body(body): Body,
+) -> Result<StoredResponse, ApiError> {
+    let (wish, unknown) = json::typed::<KeyRotation>(body)?;
+    let warnings = json::unknown_fields(&headers, &unknown)?;
+    let rotation =
+        SecretRotation { overlap_s: wish.overlap_seconds.unwrap_or(keys::DEFAULT_OVERLAP_S), warnings };
+    Ok(keys::rotate(&app, &caller.key, &target(&caller, id), rotation, &attempt).await?.answer)
+}
+
+/// The key with this id, among those that the caller manages.
+fn target(caller: &Caller, id: String) -> KeyTarget {
+    KeyTarget { tenant: caller.tenant().clone(), family: family(caller).map(str::to_owned), id }
 }

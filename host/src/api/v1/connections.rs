@@ -10,7 +10,7 @@ use storage::{connections as table, sync_states};
 
 use crate::api::operation::Priority::{Additive, Common, Mvp};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
@@ -19,6 +19,7 @@ use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::connections::request_context::RequestContext;
 use crate::connections::{self, view};
 use crate::resources::capabilities;
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Connections")

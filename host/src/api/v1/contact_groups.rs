@@ -6,7 +6,7 @@ use model::resource::{New, Patch, Resource};
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::{
@@ -17,6 +17,7 @@ use crate::app::resource_kind::ResourceKind;
 use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
 use crate::resources::contacts::find::{self, ContactQuery};
+use crate::web::cursor::Binding;
 
 const GROUP: ResourceKind = ResourceKind::ContactGroup;
 

@@ -13,7 +13,6 @@ use crate::access_tokens::refresh::{self, RefreshRequest};
 use crate::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, TokenError, TokenResult, client_credentials};
 use crate::api::access::api_key::Caller;
 use crate::api::access::client_auth;
-use crate::api::access::key_restrictions::restrict;
 use crate::api::operation::Priority::Common;
 use crate::api::operation::{ANY_KEY, Routes};
 use crate::api::request::form::FormOrJson;
@@ -23,6 +22,7 @@ use crate::app::App;
 use crate::app::stored_response::IdempotentAttempt;
 use crate::connections;
 use crate::connections::authorization::{self, CodeRequest};
+use crate::manage::keys::restrictions::restrict;
 
 /// Longest parameter in bytes; the longest of ours has about 150.
 const MAX_TEXT: usize = 4_096;

@@ -12,17 +12,17 @@ use http::{StatusCode, header};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::api::access::api_key::{client_ip, peer};
-use crate::api::access::rate_limit::{Limiters, site};
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::{ANY_KEY, Routes};
 use crate::api::request::extractors::Path;
-use crate::api::request::small_body::BodyRoom;
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::connections::watch_reach;
 use crate::push::notification::{self, Incoming};
 use crate::push::receive::{self, Budgets, NotificationPace, ReceiveResult};
+use crate::web::client_ip::{client_ip, peer};
+use crate::web::rate_limit::{Limiters, site};
+use crate::web::small_body::BodyRoom;
 
 /// Largest body, bytes.
 const MAX_BODY: usize = 256 << 10;

@@ -8,24 +8,26 @@ use base::error::{Code, Result, invalid};
 use jiff::civil::Date;
 use model::Instant;
 use model::application::{KeyUsage, RequestCount, Usage, WebhookCount};
+use storage::provider_units::DayRange;
 use storage::usage::{self, Bucket};
 use storage::{api_keys, connections, items};
 
 use crate::api::access::api_key::Caller;
-use crate::api::access::rate_limit::{Standing, WINDOW_MS};
 use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::stored_response::StoredResponse;
+use crate::connections::provider_units;
+use crate::web::rate_limit::{Standing, WINDOW_MS};
 use crate::webhooks::figures::Figures;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")
         .get("/v1/usage", "usage.read", Unlabelled, get)
         .summary("What the application used")
-        .description("By default the current month, UTC. Figures of the last seconds may be missing.")
+        .description("By default the current month, UTC. Figures of the last seconds may be missing, those of providers' quotas of the last minute.")
         .param("start", "string", "First day, `YYYY-MM-DD`, UTC")
         .param("end", "string", "Last day, `YYYY-MM-DD`, UTC; at most 366 days after `start`")
         .returns::<Usage>()
@@ -59,6 +61,10 @@ async fn get(
     let attempts = usage::webhooks(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
     answer.webhooks = webhooks(changes, &Figures::of(&attempts));
     answer.storage_bytes = bytes;
+    let (from, to) = (start.to_string(), end.to_string());
+    let days = DayRange { from: &from, to: &to };
+    let bound_to = &caller.key.connection_ids;
+    answer.provider_units = provider_units::load_units(&app, tenant, bound_to, days).await?;
     let mut by_key: BTreeMap<String, i64> = BTreeMap::new();
     for (bucket, n) in rows.iter().filter(|(bucket, _)| !bucket.key_id.is_empty()) {
         *by_key.entry(bucket.key_id.clone()).or_default() += n;

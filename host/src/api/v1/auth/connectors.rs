@@ -14,14 +14,15 @@ use crate::api::operation::Priority::Mvp;
 use crate::api::operation::{ANY_KEY, Routes};
 use crate::api::request::extractors::Path;
 use crate::api::request::json::{self, Body};
-use crate::api::request::request_id::RequestId;
-use crate::api::response::error::{self, ApiError};
+use crate::api::response::error::ApiError;
 use crate::api::response::reply;
 use crate::app::App;
 use crate::app::stored_response::StoredResponse;
-use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason};
+use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason, ReturnTo};
 use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
+use crate::web::error;
+use crate::web::request_id::RequestId;
 
 const CONNECTIONS_WRITE: &str = "connections.write";
 
@@ -61,7 +62,8 @@ async fn authorize(
 ) -> Result<StoredResponse, ApiError> {
     let (new, unknown) = json::typed::<NewAuthorization>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(authorization::start(&cx, caller.key.budget_id(), &provider, new, &warnings).await?)
+    let return_to = ReturnTo::Registered(new.redirect_uri.clone());
+    Ok(authorization::start(&cx, caller.key.budget_id(), &provider, new, return_to, &warnings).await?)
 }
 
 async fn callback(

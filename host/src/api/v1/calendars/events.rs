@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -27,6 +27,7 @@ use crate::resources::events::open::EventPath;
 use crate::resources::events::read;
 use crate::resources::events::respond::{self, InvitationResponse};
 use crate::resources::events::write::{self, EventWriteOptions};
+use crate::web::cursor::Binding;
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
 const EVENT: &str = "/v1/calendars/{calendarId}/events/{eventId}";

@@ -8,13 +8,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
 use crate::resources::contacts::duplicates;
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Contacts")

@@ -12,7 +12,7 @@ use model::resource::{New, Patch, Resource};
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::api::shared::collection_items::{
@@ -24,6 +24,7 @@ use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
 use crate::resources::contacts::find::{self, ContactQuery};
 use crate::resources::contacts::photo;
+use crate::web::cursor::Binding;
 
 const CONTACT: ResourceKind = ResourceKind::Contact;
 

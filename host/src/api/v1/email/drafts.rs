@@ -10,7 +10,7 @@ use model::resource::Resource;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -24,6 +24,7 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
 use crate::resources::mail::{compose, drafts, filter};
 use crate::sending::submit::{Submission, submit};
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")

@@ -7,7 +7,7 @@ use model::resource::Resource;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::api::response::reply;
@@ -16,6 +16,7 @@ use crate::app::stored_response::StoredResponse;
 use crate::connections::request_context::RequestContext;
 use crate::resources::mail::filter::MailQuery;
 use crate::resources::mail::thread_views;
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")

@@ -7,13 +7,13 @@ use model::scheduling::slots::{SlotAnswer, SlotQuery};
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::pagination::Binding;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::stored_response::StoredResponse;
 use crate::bookings::slots;
 use crate::connections::request_context::RequestContext;
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")

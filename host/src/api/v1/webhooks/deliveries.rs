@@ -7,11 +7,12 @@ use model::webhook::{Delivery, DeliveryStatus};
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::app::stored_response::StoredResponse;
 use crate::app::{App, page_cache};
+use crate::web::cursor::Binding;
 use crate::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
 
 /// Longest id of an event, characters.

@@ -13,13 +13,14 @@ use model::webhook::WebhookSubscription;
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::web::cursor::Binding;
 use crate::webhooks::{subscription, subscription_update, view};
 
 pub fn routes() -> Routes<App> {

@@ -6,11 +6,12 @@ use model::webhook::WebhookReplay;
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::response::error::ApiError;
 use crate::app::App;
 use crate::app::stored_response::StoredResponse;
+use crate::web::cursor::Binding;
 use crate::webhooks::replay;
 
 pub fn routes() -> Routes<App> {

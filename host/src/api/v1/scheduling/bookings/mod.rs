@@ -14,7 +14,7 @@ use model::scheduling::booking::{Booking, NewBooking};
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -27,6 +27,7 @@ use crate::bookings::list::{BookingFilter, BookingListPosition};
 use crate::bookings::{create as booking, list as bookings, new_booking, update as change};
 use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
+use crate::web::cursor::Binding;
 
 /// Characters of an address.
 const MAX_ADDRESS: usize = 320;

@@ -7,7 +7,7 @@ use model::scheduling::slots::{BookingLink, NewBookingLink};
 
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
@@ -15,6 +15,7 @@ use crate::app::App;
 use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::bookings::links;
 use crate::connections::request_context::RequestContext;
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")

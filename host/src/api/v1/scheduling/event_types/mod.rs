@@ -9,7 +9,7 @@ use model::scheduling::event_type::EventType;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -19,6 +19,7 @@ use crate::app::stored_response::StoredResponse;
 use crate::bookings::{event_types, view};
 use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
+use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")

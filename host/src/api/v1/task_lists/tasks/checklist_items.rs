@@ -7,7 +7,6 @@ use model::tasks::{ChecklistItem, ChecklistItemPatch, NewChecklistItem};
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
-use crate::api::pagination::Binding;
 use crate::api::request::etag;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
@@ -19,6 +18,7 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
 use crate::local_copy::task_parts::STEP;
 use crate::resources::tasks::parts::{self, TaskPartWrite, valid_step};
+use crate::web::cursor::Binding;
 use crate::writes::part_response::step_of;
 use crate::writes::response::ResponseChange;
 

@@ -7,7 +7,6 @@ use model::tasks::{NewTaskLink, TaskLink};
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
-use crate::api::pagination::Binding;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
@@ -18,6 +17,7 @@ use crate::connections::request_context::RequestContext;
 use crate::connections::write_context::WriteContext;
 use crate::local_copy::task_parts::LINK;
 use crate::resources::tasks::parts::{self, TaskPartWrite, valid_link};
+use crate::web::cursor::Binding;
 use crate::writes::part_response::link_of;
 use crate::writes::response::ResponseChange;
 

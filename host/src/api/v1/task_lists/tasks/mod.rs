@@ -11,7 +11,7 @@ use model::tasks::Task;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::pagination::{self, Binding};
+use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
 use crate::api::request::json::Body;
 use crate::api::response::error::ApiError;
@@ -25,6 +25,7 @@ use crate::resources::collection_items;
 use crate::resources::collections::{self, open_to_read, open_to_write};
 use crate::resources::open_item::ItemPath;
 use crate::resources::tasks::find::{self, STATUSES, TaskQuery};
+use crate::web::cursor::Binding;
 
 const TASKS: &str = "/v1/task-lists/{taskListId}/tasks";
 const TASK: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}";

@@ -1,7 +1,9 @@
 //! What a new API key may do at most: no more than the key that makes it. Each restriction of that one is inherited where the new key
 //! names none, and can only be narrowed.
 
-use base::error::{Code, Result, invalid};
+use std::net::IpAddr;
+
+use base::error::{Code, Result, invalid, refuse};
 use base::input::errors;
 use base::scopes;
 use ipnet::IpNet;
@@ -9,10 +11,13 @@ use model::Instant;
 use model::application::NewApiKey;
 use storage::api_keys::ApiKey;
 
-use crate::api::access::api_key::network;
-
 /// Requests per minute of a key that is given no limit.
 const DEFAULT_RATE: i64 = 1_000;
+
+/// An entry of a list of allowed addresses: an address or a CIDR range.
+pub fn network(text: &str) -> Option<IpNet> {
+    text.parse::<IpNet>().ok().or_else(|| text.parse::<IpAddr>().ok().map(IpNet::from))
+}
 
 /// Checks a new key, and completes it with what it inherits from `maker`. `now` in milliseconds.
 ///
@@ -28,6 +33,40 @@ pub fn restrict(new: &mut NewApiKey, maker: &ApiKey, now: i64) -> Result<()> {
     restrict_connections(&mut new.connection_ids, &maker.connection_ids)?;
     restrict_rate(&mut new.rate_limit_per_minute, maker.rate_limit_per_minute)?;
     restrict_expiry(&mut new.expires_at, maker.expires_at, now)
+}
+
+/// Checks that a key may do no more than `other`, which is about to learn its secret.
+///
+/// # Errors
+/// `insufficient_scope` for a scope that `other` lacks; `forbidden` where a restriction of `other` does not hold for the key.
+pub fn ensure_within(key: &ApiKey, other: &ApiKey) -> Result<()> {
+    if let Some(scope) = key.scopes.iter().find(|scope| !scopes::holds(&other.scopes, scope)) {
+        let message = format!("the key that asks lacks the scope {scope}, which this API key has");
+        return Err(refuse(Code::InsufficientScope, message));
+    }
+    let is_among = |own: &[String], most: &[String]| {
+        most.is_empty() || (!own.is_empty() && own.iter().all(|one| most.contains(one)))
+    };
+    let ranges: Vec<IpNet> = other.allowed_ips.iter().filter_map(|text| network(text)).collect();
+    let is_in_ranges = |text: &String| {
+        network(text).is_some_and(|wanted| ranges.iter().any(|range| range.contains(&wanted)))
+    };
+    let has_addresses = other.allowed_ips.is_empty()
+        || (!key.allowed_ips.is_empty() && key.allowed_ips.iter().all(is_in_ranges));
+    let ends_in_time = other.expires_at.is_none_or(|last| key.expires_at.is_some_and(|at| at <= last));
+    for (is_within, what) in [
+        (is_among(&key.allowed_domains, &other.allowed_domains), "domains"),
+        (has_addresses, "addresses"),
+        (is_among(&key.connection_ids, &other.connection_ids), "connections"),
+        (key.rate_limit_per_minute <= other.rate_limit_per_minute, "requests per minute"),
+        (ends_in_time, "time until it expires"),
+    ] {
+        if !is_within {
+            let message = format!("this API key is less restricted than the key that asks: {what}");
+            return Err(refuse(Code::Forbidden, message));
+        }
+    }
+    Ok(())
 }
 
 fn check_scopes(scopes: &[String], maker: &ApiKey) -> Result<()> {
@@ -119,4 +158,56 @@ fn restrict_expiry(new: &mut Option<Instant>, maker: Option<i64>, now: i64) -> R
         return Err(invalid(Code::InvalidParameter, "expiresAt", message));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use base::tenant::Tenant;
+
+    use super::*;
+    use crate::manage::acting;
+    use crate::manage::actor::Role;
+    use crate::manage::actor::tests::operator;
+
+    fn texts(all: &[&str]) -> Vec<String> {
+        all.iter().map(|text| (*text).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_key_is_within_another_one_where_every_restriction_holds_for_it() {
+        let tenant = Tenant { organization_id: "org_1".to_owned(), application_id: "app_1".to_owned() };
+        let open = ApiKey::clone(&acting::key(&operator(Some(Role::Developer), false), &tenant));
+        let bound = ApiKey {
+            allowed_domains: texts(&["a.example", "b.example"]),
+            allowed_ips: texts(&["192.0.2.0/24"]),
+            connection_ids: texts(&["conn_1"]),
+            expires_at: Some(10),
+            ..open.clone()
+        };
+        let narrow = ApiKey {
+            allowed_domains: texts(&["b.example"]),
+            allowed_ips: texts(&["192.0.2.7"]),
+            expires_at: Some(9),
+            rate_limit_per_minute: 1,
+            ..bound.clone()
+        };
+        let code = |key: &ApiKey, other: &ApiKey| ensure_within(key, other).err().and_then(|e| e.code());
+        for (key, other) in [(&open, &open), (&bound, &open), (&bound, &bound), (&narrow, &bound)] {
+            assert_eq!(code(key, other), None, "{key:?}");
+        }
+        for wider in [
+            ApiKey { allowed_domains: Vec::new(), ..bound.clone() },
+            ApiKey { allowed_domains: texts(&["a.example", "c.example"]), ..bound.clone() },
+            ApiKey { allowed_ips: Vec::new(), ..bound.clone() },
+            ApiKey { allowed_ips: texts(&["192.0.0.0/16"]), ..bound.clone() },
+            ApiKey { connection_ids: Vec::new(), ..bound.clone() },
+            ApiKey { expires_at: None, ..bound.clone() },
+            ApiKey { expires_at: Some(11), ..bound.clone() },
+            ApiKey { rate_limit_per_minute: bound.rate_limit_per_minute + 1, ..bound.clone() },
+        ] {
+            assert_eq!(code(&wider, &bound), Some(Code::Forbidden), "{wider:?}");
+        }
+        let reading = ApiKey { scopes: texts(&["email.read"]), ..open.clone() };
+        assert_eq!(code(&open, &reading), Some(Code::InsufficientScope));
+    }
 }

@@ -13,7 +13,7 @@ use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-use crate::api::access::rate_limit::site;
+use crate::web::rate_limit::site;
 
 /// Memory for such bodies, in bytes.
 pub struct BodyRoom {

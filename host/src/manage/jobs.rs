@@ -1,0 +1,130 @@
+//! Single jobs in the background: shown, run now, cancelled.
+
+use base::error::{Code, Error, Result, not_found, refuse};
+use storage::hosts::{self, Host};
+use storage::jobs::{self, Job};
+use storage::{Db, Tx, job_admin};
+
+use crate::app::App;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+
+/// A job, with the hosts of the installation, one of which may run it.
+#[derive(Clone)]
+pub struct HostedJob {
+    pub job: Job,
+    pub hosts: Vec<Host>,
+}
+
+impl HostedJob {
+    /// The host that runs the job, as `host_name`.
+    pub fn host(&self) -> &str {
+        host_name(&self.job, &self.hosts)
+    }
+}
+
+/// The job with this id. None: there is none, or it is done, and jobs that are done are removed.
+pub async fn find(db: &Db, id: &str) -> Result<Option<HostedJob>> {
+    let Some(job) = jobs::find(db.reader(), id).await? else { return Ok(None) };
+    Ok(Some(HostedJob { job, hosts: hosts::list(db.reader()).await? }))
+}
+
+/// The host that runs a job, by its machine and process where the host is still known, else by its id.
+pub fn host_name<'a>(job: &'a Job, hosts: &'a [Host]) -> &'a str {
+    let owner = job.owner.as_deref().unwrap_or("-");
+    hosts.iter().find(|host| host.id == owner).map_or(owner, |host| &host.name)
+}
+
+/// Makes a job due now.
+///
+/// # Errors
+/// `not_found`; `invalid_state` while the job runs.
+pub async fn retry(app: &App, id: &str, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
+    change(app, id, attempt, JobChange::Retry).await
+}
+
+/// Cancels a job that waits or has failed.
+///
+/// # Errors
+/// `not_found`; `invalid_state` while the job runs, once it is cancelled, and for kinds that cannot be cancelled by themselves.
+pub async fn cancel(app: &App, id: &str, attempt: &IdempotentAttempt) -> Result<StoredResponse> {
+    change(app, id, attempt, JobChange::Cancel).await
+}
+
+#[derive(Clone, Copy)]
+enum JobChange {
+    Retry,
+    Cancel,
+}
+
+async fn change(
+    app: &App,
+    id: &str,
+    attempt: &IdempotentAttempt,
+    change: JobChange,
+) -> Result<StoredResponse> {
+    let found = find(&app.db, id).await?.ok_or_else(|| not_found("job"))?;
+    let answer = StoredResponse::no_content();
+    let (attempt, keyed, kept, now) = (attempt.clone(), app.clone(), answer.clone(), app.now());
+    app.db
+        .write(move |tx| {
+            Box::pin(async move {
+                match change {
+                    JobChange::Retry => retry_in(tx, &found, now).await?,
+                    JobChange::Cancel => cancel_in(tx, &found, now).await?,
+                }
+                attempt.store(tx, &keyed.keyring, &kept, now).await?;
+                Ok::<_, Error>(())
+            })
+        })
+        .await?;
+    Ok(answer)
+}
+
+/// Makes a job due now.
+///
+/// # Errors
+/// `invalid_state` while the job runs.
+pub async fn retry_in(tx: &mut Tx, found: &HostedJob, now: i64) -> Result<()> {
+    if job_admin::retry(tx, &found.job.id, now).await? {
+        return Ok(());
+    }
+    let message = format!("{} runs on {}: it can be repeated when it has ended", found.job.id, found.host());
+    Err(refuse(Code::InvalidState, message))
+}
+
+/// Cancels a job that waits or has failed.
+///
+/// # Errors
+/// `invalid_state` while the job runs, once it is cancelled, and for kinds that cannot be cancelled by themselves.
+pub async fn cancel_in(tx: &mut Tx, found: &HostedJob, now: i64) -> Result<()> {
+    let Job { id, kind, state, .. } = &found.job;
+    if let Some(reason) = cancel_refusal(kind) {
+        let message = format!("a job of the kind {kind} cannot be cancelled by itself: {reason}");
+        return Err(refuse(Code::InvalidState, message));
+    }
+    if job_admin::cancel(tx, id, now).await? {
+        return Ok(());
+    }
+    let message = match state.as_str() {
+        "cancelled" => format!("{id} is cancelled already"),
+        _ => format!("{id} runs on {}: it ends by itself", found.host()),
+    };
+    Err(refuse(Code::InvalidState, message))
+}
+
+/// Why a job of this kind cannot be cancelled by itself, and what to do instead; none where it can be.
+pub fn cancel_refusal(kind: &str) -> Option<&'static str> {
+    match kind {
+        "send" => Some("cancel the message with DELETE /v1/email/messages/{messageId}"),
+        "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
+        "refresh" => Some("the account's token would expire; disconnect the connection instead"),
+        "fanout" | "deliver" | "replay" => Some(
+            "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}",
+        ),
+        "booking-event" => {
+            Some("the calendar would differ from the booking; cancel the booking through the API")
+        }
+        "clean" | "purge" => Some("it removes data that must not be kept"),
+        _ => None,
+    }
+}

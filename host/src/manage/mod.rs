@@ -1,0 +1,19 @@
+//! The administration of an installation: operators, applications, keys, providers, jobs. The command line, the API and the panel call the
+//! same functions.
+
+pub mod account_providers;
+pub mod accounts;
+pub mod acting;
+pub mod actor;
+pub mod applications;
+pub mod jobs;
+pub mod keys;
+pub mod operators;
+pub mod organizations;
+pub mod overview;
+pub mod provider_clients;
+pub mod providers;
+pub mod redirect_uri;
+pub mod redirects;
+pub mod search;
+pub mod webhooks;

@@ -1,0 +1,259 @@
+//! OAuth clients of an application, as its owners register them: client id, secret and the operator's settings. Addresses and origins in
+//! place of the connector's own are left to the command line: nobody who signs in to the panel names a server that this host calls.
+
+use std::sync::Arc;
+
+use base::error::{Code, Error, Result, invalid, not_found, refuse};
+use base::ids::Kind;
+use base::tenant::Tenant;
+use runtime::{AuthKind, ClientAuth, Manifest, Setting};
+use serde_json::{Map, Value};
+use storage::oauth_clients::{self, OAuthClient};
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::manage::providers::{callback_url, inputs, secret_place};
+
+/// Longest secret of a client, bytes.
+const MAX_SECRET: usize = 4_096;
+
+/// A client as a form has it.
+pub struct ClientChange {
+    pub client_id: String,
+    /// None: the stored one stays.
+    pub secret: Option<Zeroizing<String>>,
+    /// The provider gave no secret; a stored one is removed.
+    pub is_public: bool,
+    /// Values of the operator's settings by their names; an empty one is removed.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A provider with OAuth, and the application's client there.
+pub struct RegisteredClient {
+    pub manifest: Arc<Manifest>,
+    pub client: Option<OAuthClient>,
+    /// The address to enter at the provider, to which users return.
+    pub callback_url: String,
+}
+
+impl RegisteredClient {
+    /// The settings that an operator gives as text.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        self.manifest.settings.iter().filter(move |setting| takes_text(&self.manifest, setting))
+    }
+
+    /// The stored value of a setting, as text.
+    pub fn value(&self, name: &str) -> String {
+        match self.client.as_ref().and_then(|client| client.settings.get(name)) {
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+            None => String::new(),
+        }
+    }
+}
+
+/// Whether an operator gives a setting as text: it names no server.
+fn takes_text(manifest: &Manifest, setting: &Setting) -> bool {
+    let mut of_servers = manifest.hosts_from_settings.iter().chain(&manifest.servers_from_settings);
+    setting.operator && setting.fixed.is_none() && !of_servers.any(|name| *name == setting.name)
+}
+
+/// The providers with OAuth, by their titles.
+///
+/// # Errors
+/// Those of the database.
+pub async fn list(app: &App, tenant: &Tenant) -> Result<Vec<RegisteredClient>> {
+    let mut clients = oauth_clients::list(app.db.reader(), &tenant.application_id).await?;
+    let mut found = Vec::new();
+    for connector in app.runtime.list() {
+        if connector.manifest.auth.kinds.contains(&AuthKind::Oauth) {
+            let at = clients.iter().position(|client| client.provider == connector.manifest.name);
+            let client = at.map(|at| clients.swap_remove(at));
+            found.push(registered(app, connector.manifest.clone(), client));
+        }
+    }
+    found.sort_by(|a, b| a.manifest.title.cmp(&b.manifest.title));
+    Ok(found)
+}
+
+/// A provider with OAuth by its connector's name.
+///
+/// # Errors
+/// `not_found`, and those of the database.
+pub async fn find(app: &App, tenant: &Tenant, provider: &str) -> Result<RegisteredClient> {
+    let manifest = manifest(app, provider)?;
+    let client = oauth_clients::find(app.db.reader(), tenant, provider).await?;
+    Ok(registered(app, manifest, client))
+}
+
+fn registered(app: &App, manifest: Arc<Manifest>, client: Option<OAuthClient>) -> RegisteredClient {
+    let address = app.config.public_address();
+    let callback_url = match &client {
+        Some(client) => callback_url(&address, client),
+        None => format!("{}/v1/auth/connectors/{}/callback", address.trim_end_matches('/'), manifest.name),
+    };
+    RegisteredClient { manifest, client, callback_url }
+}
+
+fn manifest(app: &App, provider: &str) -> Result<Arc<Manifest>> {
+    let connector = app.runtime.find(provider).ok_or_else(|| not_found("provider"))?;
+    match connector.manifest.auth.kinds.contains(&AuthKind::Oauth) {
+        true => Ok(connector.manifest.clone()),
+        false => Err(not_found("provider")),
+    }
+}
+
+/// Registers a client, or changes the one that is registered.
+///
+/// # Errors
+/// `invalid_parameter` of `clientId`, `clientSecret` or `settings.<name>`; `missing_field` of `clientSecret` for a new client of a provider that
+/// gives secrets; `invalid_state` where somebody else changed it at the same moment.
+pub async fn save(
+    app: &App,
+    tenant: &Tenant,
+    provider: &str,
+    change: ClientChange,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let manifest = manifest(app, provider)?;
+    let client_id = inputs::client_id(&change.client_id);
+    let client_id = client_id.map_err(|why| invalid(Code::InvalidParameter, "clientId", why))?;
+    check_secret(change.secret.as_ref())?;
+    let settings = checked_settings(&manifest, &change.settings)?;
+    let (secret, is_public) = (change.secret, change.is_public);
+    let new = new_client(app, tenant, provider);
+    let (keyed, tenant, provider, attempt) =
+        (app.clone(), tenant.clone(), provider.to_owned(), attempt.clone());
+    let needs_secret = manifest.auth.client_auth != ClientAuth::None && !is_public;
+    let answer = app.db.write(move |tx| {
+        Box::pin(async move {
+            let now = keyed.now();
+            let found = oauth_clients::find(&mut *tx, &tenant, &provider).await?;
+            let is_new = found.is_none();
+            let mut client = found.unwrap_or(new);
+            client.client_id = client_id;
+            client.updated_at = now;
+            if is_public {
+                client.client_secret = None;
+                client.client_auth = Some("none".to_owned());
+            } else if let Some(secret) = &secret {
+                let place = secret_place(&client);
+                client.client_secret = Some(keyed.keyring.seal(&place, secret.as_bytes())?);
+                client.client_auth = client.client_auth.filter(|auth| auth != "none");
+            } else if needs_secret && client.client_secret.is_none() {
+                return Err(invalid(Code::MissingField, "clientSecret", "clientSecret is required"));
+            }
+            for (name, value) in settings {
+                match value {
+                    Some(value) => client.settings.insert(name, value),
+                    None => client.settings.remove(&name),
+                };
+            }
+            write(tx, &client, is_new).await?;
+            let answer = StoredResponse::no_content();
+            attempt.store(tx, &keyed.keyring, &answer, now).await?;
+            Ok::<_, Error>(answer)
+        })
+    });
+    let answer = answer.await?;
+    app.registrations.clear();
+    Ok(answer)
+}
+
+async fn write(tx: &mut storage::Tx, client: &OAuthClient, is_new: bool) -> Result<()> {
+    let is_written = match is_new {
+        true => {
+            oauth_clients::insert(tx, client).await?;
+            true
+        }
+        false => oauth_clients::update(tx, client).await?,
+    };
+    match is_written {
+        true => Ok(()),
+        false => {
+            Err(refuse(Code::InvalidState, "this registration was changed at the same moment; try again"))
+        }
+    }
+}
+
+fn new_client(app: &App, tenant: &Tenant, provider: &str) -> OAuthClient {
+    let now = app.now();
+    OAuthClient {
+        id: app.new_id(Kind::OAuthClient),
+        tenant: tenant.clone(),
+        provider: provider.to_owned(),
+        client_id: String::new(),
+        client_secret: None,
+        client_auth: None,
+        settings: Map::new(),
+        endpoints: Map::new(),
+        scopes: Map::new(),
+        version: 1,
+        disabled_at: None,
+        created_at: now,
+        updated_at: now,
+    }
+}
+
+fn check_secret(secret: Option<&Zeroizing<String>>) -> Result<()> {
+    let fits = |text: &str| (1..=MAX_SECRET).contains(&text.len()) && !text.chars().any(char::is_control);
+    match secret.is_none_or(|secret| fits(secret.as_str())) {
+        true => Ok(()),
+        false => {
+            let message = format!("clientSecret must have 1 to {MAX_SECRET} bytes and no control characters");
+            Err(invalid(Code::InvalidParameter, "clientSecret", message))
+        }
+    }
+}
+
+/// The values of the operator's settings; none where a value is to be removed.
+fn checked_settings(manifest: &Manifest, given: &[(String, String)]) -> Result<Vec<(String, Option<Value>)>> {
+    let mut checked = Vec::with_capacity(given.len());
+    for (name, text) in given {
+        let field = format!("settings.{name}");
+        let is_known =
+            manifest.settings.iter().any(|known| known.name == *name && takes_text(manifest, known));
+        if !is_known {
+            let message = format!("{field} is not a setting of the operator");
+            return Err(invalid(Code::UnknownField, field, message));
+        }
+        let read = inputs::setting(&format!("{name}={text}"));
+        let read = read.map_err(|why| invalid(Code::InvalidParameter, field, why))?;
+        checked.push((read.name, read.value));
+    }
+    Ok(checked)
+}
+
+/// Takes a client out of use, or puts it into use again. Connections stay.
+///
+/// # Errors
+/// `invalid_state` where there is none.
+pub async fn set_disabled(
+    app: &App,
+    tenant: &Tenant,
+    provider: &str,
+    is_disabled: bool,
+    attempt: &IdempotentAttempt,
+) -> Result<StoredResponse> {
+    let (keyed, tenant, provider, attempt) =
+        (app.clone(), tenant.clone(), provider.to_owned(), attempt.clone());
+    let answer = app.db.write(move |tx| {
+        Box::pin(async move {
+            let now = keyed.now();
+            let found = oauth_clients::find(&mut *tx, &tenant, &provider).await?;
+            let mut client = found.ok_or_else(|| {
+                refuse(Code::InvalidState, "the application has no client at this provider")
+            })?;
+            client.disabled_at = is_disabled.then(|| client.disabled_at.unwrap_or(now));
+            client.updated_at = now;
+            write(tx, &client, false).await?;
+            let answer = StoredResponse::no_content();
+            attempt.store(tx, &keyed.keyring, &answer, now).await?;
+            Ok::<_, Error>(answer)
+        })
+    });
+    let answer = answer.await?;
+    app.registrations.clear();
+    Ok(answer)
+}
