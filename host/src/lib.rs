@@ -29,5 +29,12 @@ pub mod retention;
 
 pub mod jobs;
 
+pub mod manage;
+
+pub mod web;
+
+pub mod admin;
 pub mod api;
+
 pub mod cli;
+pub mod service;

@@ -180,6 +180,41 @@ async fn keys_come_and_go_beside_a_running_server() {
     }
 }
 
+/// A key is rotated beside a running server: the new secret works at once, and the one before until its overlap is over, or ended.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_key_is_rotated_beside_a_running_server() {
+    let server = Server::start(&[]);
+    let key = server.key();
+    let id = key["id"].as_str().expect("an id");
+    let rotate = |overlap| {
+        ["keys", "rotate", id, "--overlap", overlap, "--json", "--data-dir", server.data_dir()]
+            .map(str::to_owned)
+    };
+    let arguments = rotate("1h");
+    let second = printed(&arguments.each_ref().map(String::as_str));
+    assert_eq!(second["id"], key["id"]);
+    assert!(second["previousExpiresAt"].as_str() > key["createdAt"].as_str(), "{second}");
+    let secret = |key: &Value| key["key"].as_str().expect("a secret").to_owned();
+    for one in [&key, &second] {
+        assert_eq!(server.get("/v1/connections", &secret(one)).await, StatusCode::OK);
+    }
+    let again = rotate("1h");
+    let (code, said) = refused(&mut switchboard(&again.each_ref().map(String::as_str)));
+    assert_eq!(code, Some(1));
+    assert!(said.contains("--overlap 0s"), "{said}");
+
+    let last = rotate("0s");
+    let third = printed(&last.each_ref().map(String::as_str));
+    assert_eq!(server.get("/v1/connections", &secret(&third)).await, StatusCode::OK);
+    let rotated = Instant::now();
+    for ended in [&key, &second] {
+        while server.get("/v1/connections", &secret(ended)).await == StatusCode::OK {
+            assert!(rotated.elapsed() < Duration::from_secs(3), "a secret still works that was replaced");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
 /// The first start makes a master key that only its owner can read, and says so.
 #[test]
 fn the_first_start_makes_a_master_key() {
@@ -298,6 +333,8 @@ fn failures_say_why() {
             1,
             "there is no database /nowhere/at/all/switchboard.db",
         ),
+        (&["keys", "rotate", "key_1", "--overlap", "8d"], 1, "--overlap must be from 0s to 7d"),
+        (&["serve", "--admin-url", "admin.example.com"], 1, "admin_url must begin with"),
         (&["migrate", "--check", "--data-dir", nowhere], 1, "there is no database"),
         (&["connectors", "install", nowhere], 1, "has no connector.toml"),
         (&["connectors", "rollback", "dav", "--data-dir", nowhere], 1, "no connector \"dav\" is installed"),

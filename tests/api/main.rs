@@ -1,6 +1,7 @@
 //! The API told by example; the tree is the one of `host/src/api/v1`. `contract` holds the promises that cut across.
 
 mod absence;
+mod admin;
 mod backup;
 mod backup_files;
 mod calendars;
@@ -23,11 +24,13 @@ mod kills;
 mod local_reads;
 mod log_output;
 mod oauth;
+mod operators;
 mod outage;
 mod push;
 mod retention;
 mod sandbox_connector;
 mod sandbox_provider;
+mod scenario;
 mod scheduling;
 mod task_lists;
 mod usage;

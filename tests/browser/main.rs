@@ -8,6 +8,7 @@ use std::process::Stdio;
 use harness::{Actor, TestServer};
 use reqwest::Method;
 use serde_json::{Value, json};
+use switchboard::manage::operators::links;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::Mutex;
@@ -15,7 +16,7 @@ use tokio::sync::Mutex;
 /// One browser at a time: each takes a processor for itself.
 static TURN: Mutex<()> = Mutex::const_new(());
 
-/// Where the browser and what drives it are, as `tests/browser/install.sh` tells.
+/// Paths of the browser and of what drives it, as `tests/browser/install.sh` tells.
 struct Tools {
     node: String,
     environment: [(&'static str, String); 3],
@@ -83,6 +84,22 @@ impl Stage {
                 }
                 self.server.clock.advance_ms(1);
                 Value::Null
+            }
+            "firstLink" => {
+                let link = links::first(&self.server.app).await.expect("the link is stored");
+                json!(link.expect("there is no operator yet").path())
+            }
+            // The cookie of an administrator of the installation.
+            "operator" => {
+                let operator = self.server.operator(None).await;
+                let (name, value) = operator.cookies.split_once('=').expect("a cookie");
+                json!({ "name": name, "value": value })
+            }
+            "applicationPage" => {
+                json!(format!("/admin/apps/{}", self.server.test_application().await.application_id))
+            }
+            "organizationPage" => {
+                json!(format!("/admin/orgs/{}", self.server.test_application().await.organization_id))
             }
             other => panic!("a scenario asks for {other:?}"),
         }
@@ -193,6 +210,21 @@ scenarios! {
     hosts_have_pictures
     /// Sizes, requests, and nothing that moves while the page is drawn.
     budgets_hold
+    /// In six languages, with controls that a finger finds.
+    the_calendar_is_in_the_first_view_of_a_phone
+    large_text_and_long_names_fit
+    /// With the colours of the visitor's system, and by keys.
+    what_is_chosen_is_seen_without_colours
+    /// Until its times are there a bar says that they are on their way.
+    the_clicked_day_is_marked_at_once
     /// Pictures of every state, each without serious barriers.
     every_state_is_accessible
+    /// From the printed link of the administration panel to a key whose line for a terminal works.
+    a_newcomer_makes_a_key
+    a_newcomer_without_javascript
+    a_key_is_copied
+    presets_tick_scopes
+    /// Every page of the panel in both sizes, light and dark.
+    the_panel_keeps_nobody_out
+    the_panel_is_light
 }

@@ -44,7 +44,7 @@ const openEventType = async (slug, fields = {}) => {
 const browser = await chromium.launch({ executablePath, args: ["--disable-gpu", "--font-render-hinting=none"] });
 
 /** A visitor's tab. What it must never do is collected in `faults`: break its policy, fail in a script, ask others. */
-const visitor = async (options = {}, { mayAskOthers = false } = {}) => {
+const visitor = async (options = {}, { mayAskOthers = false, root = "/book/" } = {}) => {
   const context = await browser.newContext({ locale: "en-GB", timezoneId: "Europe/Berlin", viewport: { width: 1280, height: 900 }, ...options });
   const faults = [];
   await context.exposeBinding("reportViolation", (_, text) => faults.push(`policy: ${text}`));
@@ -61,7 +61,7 @@ const visitor = async (options = {}, { mayAskOthers = false } = {}) => {
     if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) faults.push(`console: ${message.text()}`);
   });
   page.on("request", (request) => {
-    if (!mayAskOthers && !request.url().startsWith(`${origin}/book/`)) faults.push(`request: ${request.url()}`);
+    if (!mayAskOthers && !request.url().startsWith(`${origin}${root}`)) faults.push(`request: ${request.url()}`);
   });
   return { page, context, faults };
 };
@@ -83,7 +83,7 @@ const stage = {
 
 let failure;
 try {
-  const files = ["flows", "keys", "zones", "embed", "looks", "calls", "calendars", "hosts"];
+  const files = ["flows", "keys", "zones", "embed", "looks", "calls", "calendars", "hosts", "admin-walk", "admin-looks"];
   const parts = await Promise.all(files.map((file) => import(`./scenarios/${file}.mjs`)));
   const scenario = parts.map((part) => part[name]).find(Boolean);
   check(scenario, `there is a scenario ${name}`);

@@ -27,20 +27,17 @@ const VARIABLE: &str = "SWITCHBOARD_TEST_HOSTS";
 const ON_ONE_HOST: [(&str, &str); 15] = [
     (
         "contract::cors::a_refused_page_reads_why",
-        "the budgets of keys and addresses are each host's own (`api::access::rate_limit`)",
+        "the budgets of keys and addresses are each host's own (`web::rate_limit`)",
     ),
     (
         "contract::fairness::",
-        "the room for request bodies (`api::body`) and the budgets of addresses (`api::access::rate_limit`) are each host's own",
+        "the room for request bodies (`api::body`) and the budgets of addresses (`web::rate_limit`) are each host's own",
     ),
     (
         "contract::idempotency::a_claim_is_free_when_its_host_is_gone",
         "it gives the first host a lease, which says nothing of a claim of the second host",
     ),
-    (
-        "contract::limits::",
-        "the budgets of keys and addresses are each host's own (`api::access::rate_limit`)",
-    ),
+    ("contract::limits::", "the budgets of keys and addresses are each host's own (`web::rate_limit`)"),
     (
         "contract::noted_waits::",
         "it installs a connector in the first host's store, which is on that host's disk",
@@ -62,10 +59,7 @@ const ON_ONE_HOST: [(&str, &str); 15] = [
         "jobs::listen::",
         "it looks at what the first host tells others, and no test has the second host tell anything",
     ),
-    (
-        "oauth::token::tokens_share_the_budget",
-        "the budget of a key is each host's own (`api::access::rate_limit`)",
-    ),
+    ("oauth::token::tokens_share_the_budget", "the budget of a key is each host's own (`web::rate_limit`)"),
     (
         "webhooks::delivery::a_new_event_wakes_its_deliveries_without_a_job",
         "events of the second host reach the first by the job of the fan-out, which the test leaves out",
@@ -75,7 +69,7 @@ const ON_ONE_HOST: [(&str, &str); 15] = [
         "it installs a connector in the first host's store, which is on that host's disk",
     ),
     ("contract::statements", "it counts statements, which each host does for itself (`app::metrics`)"),
-    ("usage::", "it looks at the budget of a key, which is each host's own (`api::access::rate_limit`)"),
+    ("usage::", "it looks at the budget of a key, which is each host's own (`web::rate_limit`)"),
 ];
 
 /// Where the figures of the last seconds are added up.
@@ -128,7 +122,7 @@ impl Second {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (app, data) = another(first, first.clock.clone()).await;
-        let serving = serve(listener, switchboard::api::service(app.clone()));
+        let serving = serve(listener, switchboard::service::routes(&app, None).main);
         let pulling = pulls.then(|| tokio::spawn(pull_when_woken(app.clone())));
         let pair = Pair {
             first: first.clone(),
@@ -197,6 +191,7 @@ impl Pair {
             host.sites.clear();
             host.opened.clear();
             host.throttles.clear();
+            host.operator_sessions.clear();
         }
     }
 }

@@ -7,6 +7,7 @@ pub mod door;
 mod hosts;
 pub mod imap;
 mod migrated;
+pub mod panel_user;
 pub mod receiver;
 /// A file of `xtask`, which is no library: it delays what passes there too.
 #[path = "../../xtask/src/relay.rs"]
@@ -32,6 +33,7 @@ use switchboard::app::config::Config;
 use switchboard::job_runner::kind::JobKind;
 use switchboard::job_runner::runner;
 use switchboard::jobs::{REQUIRED_JOBS, pull};
+use switchboard::service;
 use switchboard::sync::watch_job;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -51,6 +53,9 @@ pub struct TestServer {
     pub address: SocketAddr,
     data: tempfile::TempDir,
     serving: JoinHandle<()>,
+    /// The address of the administration panel, if it has one of its own.
+    pub panel_address: Option<SocketAddr>,
+    serving_panel: Option<JoinHandle<()>>,
     /// Pulls what requests ask for behind their answers; none where the test does that itself.
     pulling: Option<JoinHandle<()>>,
     /// The host that takes every other request, where there are two.
@@ -186,18 +191,23 @@ impl TestServer {
         let address = listener.local_addr().expect("an address");
         config.listen = address;
         config.data_dir = data.path().to_owned();
+        let panel_listener = match config.admin_listen {
+            Some(_) => Some(TcpListener::bind("127.0.0.1:0").await.expect("a free port")),
+            None => None,
+        };
+        let panel_address = panel_listener.as_ref().map(|panel| panel.local_addr().expect("an address"));
+        config.admin_listen = panel_address;
         let app = App::start(config, clock.clone(), Entropy::system()).await.expect("the service starts");
-        let mut router = switchboard::api::service(app.clone());
-        if app.config.sandbox {
-            router = router.merge(sandbox(&app));
-        }
-        let serving = serve(listener, router);
+        let routes = service::routes(&app, app.config.sandbox.then(|| sandbox(&app)));
+        let serving = serve(listener, routes.main);
+        let serving_panel =
+            panel_listener.zip(routes.panel).map(|(listener, routes)| serve(listener, routes));
         let pulling = pulls.then(|| tokio::spawn(pull_when_woken(app.clone())));
         let second = match has_two_hosts && app.db.is_shared() {
             true => Some(Second::start(&app, pulls).await),
             false => None,
         };
-        TestServer { app, clock, address, data, serving, pulling, second }
+        TestServer { app, clock, address, data, serving, panel_address, serving_panel, pulling, second }
     }
 
     /// Stops without warning and starts again on the same data: what was not on disk is gone.
@@ -210,6 +220,10 @@ impl TestServer {
         self.serving.abort();
         // Cancelled, as it was told to be.
         let _ = (&mut self.serving).await;
+        if let Some(panel) = self.serving_panel.take() {
+            panel.abort();
+            let _ = panel.await;
+        }
         let (pulls, has_two_hosts) = (self.pulling.is_some(), self.second.is_some());
         if let Some(second) = self.second.take() {
             second.stop().await;

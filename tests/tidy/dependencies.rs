@@ -6,7 +6,7 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// A crate, and where its name may stand outside tests.
-const HOMES: [(&str, &[&str]); 19] = [
+const HOMES: [(&str, &[&str]); 22] = [
     ("wasmtime", &["host/runtime/src/"]),
     ("wasmtime_wasi", &["host/runtime/src/"]),
     ("wasmtime_wasi_http", &["host/runtime/src/outbound/"]),
@@ -21,6 +21,8 @@ const HOMES: [(&str, &[&str]); 19] = [
         &[
             "host/src/api/",
             "host/src/admin/",
+            "host/src/service/",
+            "host/src/web/",
             "host/sandbox-provider/src/",
             "host/storage/examples/",
             "host/src/cli/",
@@ -38,6 +40,9 @@ const HOMES: [(&str, &[&str]); 19] = [
     ("mail_parser", &["sdk/mail/", "xtask/src/bench/mail/"]),
     ("ammonia", &["sdk/mail/"]),
     ("lol_html", &["host/src/tracking/"]),
+    ("argon2", &["host/src/manage/operators/"]),
+    ("totp_rs", &["host/src/manage/operators/"]),
+    ("qrcode", &["host/src/manage/operators/"]),
 ];
 
 /// The manifest of a crate beside the host, and the crates of the workspace that it may depend on. Without a row: none.

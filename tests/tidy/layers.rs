@@ -10,7 +10,7 @@ use crate::ratchet::Offence;
 const HOST: &str = "host/src/";
 
 /// From the bottom to the top; an import points to its own row or to one before it.
-const LAYERS: [&[&str]; 19] = [
+const LAYERS: [&[&str]; 21] = [
     &["locale"],
     &["app"],
     &["access_tokens"],
@@ -28,8 +28,10 @@ const LAYERS: [&[&str]; 19] = [
     &["bookings"],
     &["retention"],
     &["jobs"],
+    &["manage"],
+    &["web"],
     &["admin", "api"],
-    &["api::v1", "cli", "lib", "main"],
+    &["api::v1", "cli", "lib", "main", "service"],
 ];
 
 /// What a module, or a crate in host/, never names, beyond what the layers say: modules of ours and crates.
@@ -46,6 +48,7 @@ const APART: [(&[&str], &[&str], &str); 6] = [
             "job_runner",
             "jobs",
             "local_copy",
+            "manage",
             "push",
             "resources",
             "retention",

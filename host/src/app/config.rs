@@ -89,6 +89,14 @@ pub struct Config {
     pub metrics_token: Option<SecretString>,
     /// Where `/metrics` is served by itself, without a token; none: nowhere.
     pub metrics_listen: Option<SocketAddr>,
+    /// Serve the administration panel.
+    pub admin: bool,
+    /// Where the administration panel is served by itself; none: beside the API.
+    pub admin_listen: Option<SocketAddr>,
+    /// How browsers reach the administration panel, without `/admin` and without a trailing slash; none: `admin_address` says it.
+    pub admin_url: Option<String>,
+    /// People may sign in to the panel over plain http under a name that is not this machine's own.
+    pub admin_allow_http: bool,
     /// The program that compiles connectors, apart from the process that holds secrets; none: compile in this process.
     pub compile_program: Option<PathBuf>,
     /// Traps of connectors tell files and lines. While a connector is written: no flag changes it.
@@ -162,6 +170,10 @@ impl Default for Config {
             booking_verdict_failure: VerdictFailure::default(),
             metrics_token: None,
             metrics_listen: None,
+            admin: true,
+            admin_listen: None,
+            admin_url: None,
+            admin_allow_http: false,
             compile_program: None,
             connector_lines: false,
             connector_observer: None,
@@ -186,12 +198,18 @@ impl Config {
     /// Where this process reaches itself: the address at which it listens, and where that is every one of the machine the loopback
     /// address of its family.
     pub fn own_address(&self) -> SocketAddr {
-        let ip = match self.listen.ip() {
-            ip if !ip.is_unspecified() => ip,
-            IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-            IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
-        };
-        SocketAddr::new(ip, self.listen.port())
+        reachable(self.listen)
+    }
+
+    /// The base of links to the administration panel, without a trailing slash: `admin_url`, else where the panel listens by itself, else the
+    /// public URL, else where the API listens. An address that stands for all of the machine is the loopback address in a link.
+    pub fn admin_address(&self) -> String {
+        let public = || self.public_url.as_deref().map(|url| url.trim_end_matches('/').to_owned());
+        match (&self.admin_url, self.admin_listen) {
+            (Some(url), _) => url.clone(),
+            (None, Some(address)) => format!("http://{}", reachable(address)),
+            (None, None) => public().unwrap_or_else(|| format!("http://{}", self.own_address())),
+        }
     }
 
     /// How long the event log is kept, in milliseconds.
@@ -211,9 +229,35 @@ impl Config {
     }
 }
 
+/// An address at which this machine reaches what listens there.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        ip if !ip.is_unspecified() => ip,
+        IpAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_to_the_panel_can_be_followed() {
+        let at = |change: fn(&mut Config)| {
+            let mut config = Config { listen: "0.0.0.0:8080".parse().unwrap(), ..Config::default() };
+            change(&mut config);
+            config.admin_address()
+        };
+        assert_eq!(at(|_| ()), "http://127.0.0.1:8080");
+        assert_eq!(at(|c| c.public_url = Some("https://api.example.com/".into())), "https://api.example.com");
+        assert_eq!(at(|c| c.admin_listen = "[::]:8090".parse().ok()), "http://[::1]:8090");
+        assert_eq!(
+            at(|c| c.admin_url = Some("https://admin.example.com".into())),
+            "https://admin.example.com"
+        );
+    }
 
     #[test]
     fn a_process_that_listens_everywhere_reaches_itself_by_loopback() {

@@ -16,6 +16,7 @@ pub mod pull_progress;
 pub mod recent_cache;
 pub mod resource_kind;
 pub mod running_claims;
+pub mod signed_in_operator;
 pub mod sold_out_slots;
 pub mod stored_response;
 pub mod stream_keys;
@@ -23,6 +24,7 @@ pub mod supervise;
 pub mod throttle_limit;
 pub mod token_renewals;
 pub mod usage;
+pub mod usage_units;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
@@ -40,10 +42,10 @@ use compute::Compute;
 use compute::named_semaphores::Shares;
 use merging::Ranking;
 use runtime::Runtime;
-use storage::api_keys::ApiKey;
 use storage::connections::Connection;
 use storage::items::Item;
 use storage::oauth_clients::OAuthClient;
+use storage::old_secrets::PresentedKey;
 use storage::throttles::ConnectionThrottles;
 use storage::{Db, Options, installation};
 use tokio::sync::{Semaphore, watch};
@@ -63,10 +65,16 @@ use crate::app::page_cache::PageCache;
 use crate::app::pull_progress::PullProgress;
 use crate::app::recent_cache::RecentCache;
 use crate::app::running_claims::RunningClaims;
+use crate::app::signed_in_operator::SignedInOperator;
 use crate::app::sold_out_slots::SoldOut;
 use crate::app::stream_keys::StreamKeys;
 use crate::app::token_renewals::Renewals;
 use crate::app::usage::Counters;
+
+/// Passwords that are hashed at one moment: each hash takes a processor and 19 MiB for some 30 ms.
+const HASHES_AT_ONCE: usize = 2;
+/// Hashes that wait for their turn.
+const MAX_WAITING_HASHES: usize = 32;
 
 /// The shared handles.
 #[derive(Clone)]
@@ -109,7 +117,7 @@ pub struct Handles {
     /// Waits that providers asked for, by connection; none: there is no such connection.
     pub throttles: RecentCache<Option<ConnectionThrottles>>,
     /// Keys that were looked up, by hash: a key that another process revokes still works for a second.
-    pub keys: RecentCache<ApiKey>,
+    pub keys: RecentCache<PresentedKey>,
     /// Whether a key that works names a site among its domains, by the site's host.
     pub sites: RecentCache<bool>,
     pub pages: PageCache,
@@ -123,6 +131,12 @@ pub struct Handles {
     pub merging: Compute,
     /// Where work that keeps a processor busy is done.
     pub compute: Compute,
+    /// The place where passwords of operators are hashed: two at a time.
+    pub hashing: Compute,
+    /// Hashes of passwords that run or wait at one moment; more are refused.
+    pub hashing_room: Arc<Semaphore>,
+    /// Sessions of operators by the hashes of their cookies: what another process changes is seen after a second.
+    pub operator_sessions: RecentCache<SignedInOperator>,
     pub usage: Counters,
     pub metrics: Metrics,
     /// Room for event streams at this host, and how much of it each API key and each application has.
@@ -197,6 +211,9 @@ impl App {
             renewals: Renewals::default(),
             merging: Compute::new(2),
             compute: Compute::default(),
+            hashing: Compute::new(HASHES_AT_ONCE),
+            hashing_room: Arc::new(Semaphore::new(HASHES_AT_ONCE + MAX_WAITING_HASHES)),
+            operator_sessions: RecentCache::default(),
             usage: Counters::default(),
             metrics: Metrics::default(),
             stream_room: Arc::new(Semaphore::new(streams.of_host)),

@@ -1,8 +1,10 @@
-//! The API keys of this host's open event streams, and the signals by which streams learn that their key has ended.
+//! The API keys of this host's open event streams, each by the secret that opened them, and the signals by which streams learn that the key or the
+//! secret has ended.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use storage::old_secrets::LiveSecret;
 use tokio::sync::watch;
 
 /// The keys of this host's streams.
@@ -11,8 +13,8 @@ pub struct StreamKeys(Arc<Mutex<OpenKeys>>);
 
 #[derive(Default)]
 struct OpenKeys {
-    /// By the keys' ids.
-    keys: HashMap<String, OpenKey>,
+    /// By the secrets.
+    keys: BTreeMap<LiveSecret, OpenKey>,
     /// A task looks at them.
     is_watched: bool,
 }
@@ -25,17 +27,17 @@ struct OpenKey {
 /// The view that one stream has of its key, until the stream is dropped.
 pub struct KeyWatch {
     keys: StreamKeys,
-    key_id: String,
+    secret: LiveSecret,
     ended: watch::Receiver<bool>,
 }
 
 impl KeyWatch {
-    /// Whether the key was seen to be revoked or expired.
+    /// Whether the key was seen to be revoked, expired or rotated.
     pub fn has_ended(&self) -> bool {
         *self.ended.borrow()
     }
 
-    /// Waits until the key is seen to be revoked or expired.
+    /// Waits until the key is seen to be revoked, expired or rotated.
     pub async fn ended(&mut self) {
         let has_ended = self.ended.wait_for(|has_ended| *has_ended).await.is_ok();
         if !has_ended {
@@ -48,38 +50,38 @@ impl KeyWatch {
 impl Drop for KeyWatch {
     fn drop(&mut self) {
         let mut open = self.keys.open();
-        if let Some(key) = open.keys.get_mut(&self.key_id) {
+        if let Some(key) = open.keys.get_mut(&self.secret) {
             key.streams -= 1;
             if key.streams == 0 {
-                open.keys.remove(&self.key_id);
+                open.keys.remove(&self.secret);
             }
         }
     }
 }
 
 impl StreamKeys {
-    /// Adds a stream of a key. True: nobody looks at the keys yet, and the caller has to see to it.
-    pub fn add(&self, key_id: &str) -> (KeyWatch, bool) {
+    /// Adds a stream that a secret of a key has opened. True: nobody looks at the keys yet, and the caller has to see to it.
+    pub fn add(&self, secret: &LiveSecret) -> (KeyWatch, bool) {
         let mut open = self.open();
-        let key = open.keys.entry(key_id.to_owned());
+        let key = open.keys.entry(secret.clone());
         let key = key.or_insert_with(|| OpenKey { streams: 0, ended: watch::Sender::new(false) });
         key.streams += 1;
         let ended = key.ended.subscribe();
         let is_unwatched = !std::mem::replace(&mut open.is_watched, true);
-        (KeyWatch { keys: self.clone(), key_id: key_id.to_owned(), ended }, is_unwatched)
+        (KeyWatch { keys: self.clone(), secret: secret.clone(), ended }, is_unwatched)
     }
 
-    /// The keys that have streams. None: there are none, and nobody looks at them from now on.
-    pub fn ids(&self) -> Option<Vec<String>> {
+    /// The secrets that have streams. None: there are none, and nobody looks at the keys from now on.
+    pub fn secrets(&self) -> Option<BTreeSet<LiveSecret>> {
         let mut open = self.open();
         open.is_watched = !open.keys.is_empty();
         open.is_watched.then(|| open.keys.keys().cloned().collect())
     }
 
-    /// Ends the streams of these keys.
-    pub fn end(&self, ids: &[String]) {
+    /// Ends the streams of these secrets.
+    pub fn end(&self, secrets: &BTreeSet<LiveSecret>) {
         let open = self.open();
-        for key in ids.iter().filter_map(|id| open.keys.get(id)) {
+        for key in secrets.iter().filter_map(|secret| open.keys.get(secret)) {
             key.ended.send_replace(true);
         }
     }
@@ -98,21 +100,29 @@ impl StreamKeys {
 mod tests {
     use super::*;
 
+    fn secret(key_id: &str, last4: &str) -> LiveSecret {
+        LiveSecret { key_id: key_id.to_owned(), prefix: "uc_live_abcdef".to_owned(), last4: last4.to_owned() }
+    }
+
     #[test]
     fn a_key_is_looked_at_while_it_has_a_stream() {
         let keys = StreamKeys::default();
-        let (first, is_first) = keys.add("key_a");
-        let (second, is_second) = keys.add("key_a");
-        let (other, _) = keys.add("key_b");
+        let [old, new, of_another] =
+            [secret("key_a", "0000"), secret("key_a", "1111"), secret("key_b", "0000")];
+        let (first, is_first) = keys.add(&old);
+        let (second, is_second) = keys.add(&old);
+        let (rotated, _) = keys.add(&new);
+        let (other, _) = keys.add(&of_another);
         assert_eq!((is_first, is_second), (true, false));
-        keys.end(&["key_a".to_owned(), "key_c".to_owned()]);
-        assert_eq!((first.has_ended(), second.has_ended(), other.has_ended()), (true, true, false));
-        drop((first, other));
-        assert_eq!(keys.ids(), Some(vec!["key_a".to_owned()]));
+        keys.end(&BTreeSet::from([old.clone(), secret("key_c", "0000")]));
+        assert_eq!((first.has_ended(), second.has_ended()), (true, true));
+        assert_eq!((rotated.has_ended(), other.has_ended()), (false, false));
+        drop((first, rotated, other));
+        assert_eq!(keys.secrets(), Some(BTreeSet::from([old.clone()])));
         drop(second);
-        assert_eq!(keys.ids(), None);
-        // A key that comes again is another stream's: it is looked at anew.
-        let (again, is_again) = keys.add("key_a");
+        assert_eq!(keys.secrets(), None);
+        // A key that comes again is another stream's: its end is not remembered.
+        let (again, is_again) = keys.add(&old);
         assert_eq!((again.has_ended(), is_again), (false, true));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result};
 use base::clock::Clock;
 use clap::{Args, Subcommand, ValueEnum};
 use jiff::Span;
@@ -11,12 +11,15 @@ use serde_json::{Value, json};
 use storage::Db;
 use storage::hosts::{self, Host};
 use storage::job_admin::{self, Filter};
-use storage::jobs::{self, Job};
+use storage::jobs::Job;
 
 use crate::app::database_clock;
 use crate::cli::output::{answer, table};
+use crate::cli::refusal::command_error;
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::manage;
+use crate::manage::jobs::{HostedJob, host_name};
 
 /// A server that runs meanwhile reads the table at least so often.
 const SEEN_AFTER: &str = "a running server begins it within five seconds";
@@ -145,7 +148,7 @@ impl One {
         let db = store::open(&self.place.resolve()?).await?;
         let found = find(&db, &self.id).await;
         db.close().await;
-        let (job, hosts) = found?;
+        let HostedJob { job, hosts } = found?;
         let shown = shown(&job, &hosts);
         if self.json {
             return answer(&serde_json::to_string_pretty(&shown)?);
@@ -170,12 +173,10 @@ impl One {
     }
 
     async fn retry_in(&self, db: &Db) -> Result<()> {
-        let (job, hosts) = find(db, &self.id).await?;
-        let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
-        let changed: Result<bool> =
-            db.write(move |tx| Box::pin(async move { job_admin::retry(tx, &id, now).await })).await;
-        ensure!(changed?, "{} runs on {}: it can be repeated when it has ended", self.id, host(&job, &hosts));
-        Ok(())
+        let (found, now) = (find(db, &self.id).await?, database_clock::present_ms(db).await?);
+        let changed =
+            db.write(move |tx| Box::pin(async move { manage::jobs::retry_in(tx, &found, now).await }));
+        changed.await.map_err(command_error)
     }
 
     async fn cancel(self) -> Result<()> {
@@ -190,52 +191,19 @@ impl One {
     }
 
     async fn cancel_in(&self, db: &Db) -> Result<()> {
-        let (job, hosts) = find(db, &self.id).await?;
-        if let Some(reason) = cancel_refusal(&job.kind) {
-            bail!("a job of the kind {} cannot be cancelled by itself: {reason}", job.kind);
-        }
-        let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
-        let changed: Result<bool> =
-            db.write(move |tx| Box::pin(async move { job_admin::cancel(tx, &id, now).await })).await;
-        match (changed?, job.state.as_str()) {
-            (true, _) => Ok(()),
-            (false, "cancelled") => bail!("{} is cancelled already", self.id),
-            (false, _) => bail!("{} runs on {}: it ends by itself", self.id, host(&job, &hosts)),
-        }
+        let (found, now) = (find(db, &self.id).await?, database_clock::present_ms(db).await?);
+        let changed =
+            db.write(move |tx| Box::pin(async move { manage::jobs::cancel_in(tx, &found, now).await }));
+        changed.await.map_err(command_error)
     }
 }
 
-async fn find(db: &Db, id: &str) -> Result<(Job, Vec<Host>)> {
+async fn find(db: &Db, id: &str) -> Result<HostedJob> {
     db.check().await?;
-    let Some(job) = jobs::find(db.reader(), id).await? else {
-        bail!(
-            "there is no job {id}; `switchboard jobs list` shows those that wait, run or failed: what is done is removed"
-        );
-    };
-    Ok((job, hosts::list(db.reader()).await?))
-}
-
-/// Why a job of this kind cannot be cancelled by itself, and what to do instead; none where it can be.
-fn cancel_refusal(kind: &str) -> Option<&'static str> {
-    match kind {
-        "send" => Some("cancel the message with DELETE /v1/email/messages/{messageId}"),
-        "pull" | "watch" => Some("the copy would stay behind; disconnect the connection instead"),
-        "refresh" => Some("the account's token would expire; disconnect the connection instead"),
-        "fanout" | "deliver" | "replay" => Some(
-            "events would be lost; pause or delete the webhook with PATCH or DELETE /v1/webhooks/{webhookId}",
-        ),
-        "booking-event" => {
-            Some("the calendar would differ from the booking; cancel the booking through the API")
-        }
-        "clean" | "purge" => Some("it removes data that must not be kept"),
-        _ => None,
-    }
-}
-
-/// The host that runs the job, by its machine and process where it is still written down.
-fn host<'a>(job: &'a Job, hosts: &'a [Host]) -> &'a str {
-    let owner = job.owner.as_deref().unwrap_or("-");
-    hosts.iter().find(|host| host.id == owner).map_or(owner, |host| &host.name)
+    let found = manage::jobs::find(db, id).await.map_err(command_error)?;
+    found.with_context(|| {
+        format!("there is no job {id}; `switchboard jobs list` shows those that wait, run or failed: what is done is removed")
+    })
 }
 
 fn instant(at: Option<i64>) -> Option<String> {
@@ -266,7 +234,7 @@ fn shown(job: &Job, hosts: &[Host]) -> Value {
         "applicationId": tenant(&job.tenant.application_id),
         "connectionId": job.connection_id,
         "hostId": job.owner,
-        "host": job.owner.is_some().then(|| host(job, hosts)),
+        "host": job.owner.is_some().then(|| host_name(job, hosts)),
         "args": parsed(job.args.as_deref()),
         "progress": parsed(job.progress.as_deref()),
         "lastError": parsed(job.last_error.as_deref()),
@@ -285,7 +253,7 @@ fn row(job: &Job, hosts: &[Host], now: i64) -> Vec<String> {
         None => "-".to_owned(),
     };
     let attempts = job.attempts.to_string();
-    vec![job.id.clone(), job.state.clone(), due, attempts, host(job, hosts).to_owned(), error]
+    vec![job.id.clone(), job.state.clone(), due, attempts, host_name(job, hosts).to_owned(), error]
 }
 
 /// `in 2m 5s`, or `12s ago`.

@@ -1,41 +1,42 @@
-//! `switchboard keys`: makes, lists and revokes API keys in the store, beside a running server or without one.
+//! `switchboard keys`: makes, lists, rotates and revokes API keys in the store, beside a running server or without one.
 
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use base::clock::{Clock, Entropy};
+use base::error::Error;
 use base::ids::{self, Kind};
 use base::input::errors;
-use base::keyring::NewApiKey;
 use base::scopes;
-use base::tenant::Tenant;
 use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
 use storage::Db;
-use storage::api_keys::{self, ApiKey, KeyKind};
+use storage::api_keys::{self, ApiKey};
 use storage::key_revocations::{self, KeyWebhooks};
 
-use crate::api::access::api_key;
 use crate::app;
+use crate::app::config::Config;
 use crate::app::database_clock;
 use crate::cli::output::{answer, table};
+use crate::cli::refusal::command_error;
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::manage::keys::restrictions::network;
+use crate::manage::keys::{self, DEFAULT_OVERLAP_S, MAX_OVERLAP_S, RATE_LIMIT, RotatedKey, state, unsaved};
 
-/// Requests per minute, unless something else is asked for.
-const RATE_LIMIT: i64 = 1_000;
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";
 
-/// Make, list and revoke API keys
+/// Make, list, rotate and revoke API keys
 ///
 /// Works on the store itself, so no server has to run, and one that runs needs no restart.
 #[derive(Subcommand)]
 pub enum Keys {
     Create(Box<Create>),
     List(List),
+    Rotate(Rotate),
     Revoke(Revoke),
 }
 
@@ -88,6 +89,28 @@ pub struct List {
     place: StoreOptions,
 }
 
+/// Give an API key a new secret and print it: this once, for it is not stored
+///
+/// The key keeps its id, scopes, webhooks and usage. The old secret works beside the new one for a time.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  switchboard keys rotate key_01JQ8Z6V9C4T7R2M5N8P3K1W0X
+  switchboard keys rotate key_01JQ8Z6V9C4T7R2M5N8P3K1W0X --overlap 0s")]
+pub struct Rotate {
+    /// The key's id, as `keys list` shows it
+    #[arg(value_name = "ID")]
+    id: String,
+    /// How long the old secret keeps working, at most 7d; 0s ends it at once, with one left by an earlier rotation [default: 24h]
+    #[arg(long, value_name = "TIME")]
+    overlap: Option<Span>,
+    /// Print JSON: key, previousExpiresAt, id, scopes, …
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    place: StoreOptions,
+}
+
 /// Revoke an API key for good
 #[derive(Args)]
 #[command(after_help = "Example:\n  switchboard keys revoke key_01JQ8Z6V9C4T7R2M5N8P3K1W0X")]
@@ -110,6 +133,7 @@ impl Keys {
         match self {
             Keys::Create(create) => create.run().await?,
             Keys::List(list) => list.run().await?,
+            Keys::Rotate(rotate) => rotate.run().await?,
             Keys::Revoke(revoke) => revoke.run().await?,
         }
         Ok(ExitCode::SUCCESS)
@@ -119,7 +143,7 @@ impl Keys {
 fn check_networks(allowed: &[String]) -> Result<()> {
     for ip in allowed {
         ensure!(
-            api_key::network(ip).is_some(),
+            network(ip).is_some(),
             "--allowed-ip \"{ip}\" is neither an address nor a network such as 203.0.113.0/24"
         );
     }
@@ -183,30 +207,6 @@ impl Create {
     }
 }
 
-/// A key that may do nothing yet, of no application yet.
-pub fn unsaved(clock: &Clock, entropy: &Entropy, new: &NewApiKey, name: String) -> ApiKey {
-    ApiKey {
-        id: ids::new(Kind::ApiKey, clock, entropy),
-        tenant: Tenant { organization_id: String::new(), application_id: String::new() },
-        name,
-        prefix: new.prefix.clone(),
-        last4: new.last4.clone(),
-        scopes: Vec::new(),
-        allowed_domains: Vec::new(),
-        allowed_ips: Vec::new(),
-        connection_ids: Vec::new(),
-        rate_limit_per_minute: RATE_LIMIT,
-        expires_at: None,
-        last_used_at: None,
-        last_used_ip: None,
-        created_by: None,
-        revoked_at: None,
-        created_at: clock.now_ms(),
-        kind: KeyKind::Key,
-        grant_id: None,
-    }
-}
-
 impl List {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.resolve()?).await?;
@@ -242,6 +242,50 @@ impl List {
     }
 }
 
+impl Rotate {
+    async fn run(self) -> Result<()> {
+        let overlap_s = self.overlap.as_ref().map_or(Ok(DEFAULT_OVERLAP_S), overlap_seconds)?;
+        let config = self.place.clone().resolve()?;
+        let db = store::open(&config).await?;
+        let rotated = self.rotate_in(&db, &config, overlap_s).await;
+        db.close().await;
+        let (rotated, secret) = rotated?;
+        if self.json {
+            return answer(&serde_json::to_string_pretty(&rotated.json(&secret))?);
+        }
+        let before = match overlap_s {
+            0 => format!("The old secret has stopped working; {SEEN_AFTER}."),
+            _ => format!("The old secret works until {}.", Instant::from_millis(rotated.previous_expires_at)),
+        };
+        answer(&format!(
+            "{secret}\n\nid      {}\nscopes  {}\n\n{before}\nKeep the new one: it is not stored and cannot be shown again.",
+            self.id,
+            scopes_shown(&rotated.key)
+        ))
+    }
+
+    /// The key after its rotation, and its secret.
+    async fn rotate_in(&self, db: &Db, config: &Config, overlap_s: i64) -> Result<(RotatedKey, String)> {
+        db.check().await?;
+        let keyring = app::open_keyring(&config.data_dir, &Entropy::system())?;
+        app::same_keyring(db, &keyring).await?;
+        let new = keyring.new_api_key();
+        let secret = new.key.clone();
+        let (id, now) = (self.id.clone(), database_clock::present_ms(db).await?);
+        let rotated = db.write(move |tx| {
+            Box::pin(async move {
+                let Some(key) = api_keys::find_any(&mut *tx, &id).await? else { return Ok(None) };
+                keys::replace_secret(tx, &key, &new, overlap_s, now).await.map(Some)
+            })
+        });
+        let rotated: Option<RotatedKey> = rotated.await.map_err(rotation_error)?;
+        let rotated = rotated.with_context(|| {
+            format!("there is no API key {}; `switchboard keys list` shows them", self.id)
+        })?;
+        Ok((rotated, secret))
+    }
+}
+
 impl Revoke {
     async fn run(self) -> Result<()> {
         let db = store::open(&self.place.clone().resolve()?).await?;
@@ -271,12 +315,20 @@ fn scopes_shown(key: &ApiKey) -> String {
     }
 }
 
-fn state(key: &ApiKey, now: i64) -> &'static str {
-    match key {
-        _ if key.revoked_at.is_some() => "revoked",
-        _ if key.expires_at.is_some_and(|at| at <= now) => "expired",
-        _ => "active",
+/// Why a rotation was refused, in the words of the command line.
+fn rotation_error(error: Error) -> anyhow::Error {
+    match error {
+        Error::Refused(refusal) => anyhow!(refusal.message.replace("overlapSeconds 0", "--overlap 0s")),
+        internal => command_error(internal),
     }
+}
+
+/// Seconds of an overlap.
+fn overlap_seconds(span: &Span) -> Result<i64> {
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours()).context("--overlap is too long")?;
+    let seconds = i64::try_from(duration.as_millis().div_euclid(1_000)).context("--overlap is too long")?;
+    ensure!((0..=MAX_OVERLAP_S).contains(&seconds), "--overlap must be from 0s to 7d");
+    Ok(seconds)
 }
 
 fn scopes_of(given: &[String]) -> Result<Vec<String>> {
@@ -337,6 +389,16 @@ mod tests {
         );
         assert_eq!(after("1y"), 365 * 86_400_000);
         assert!(expiry(&"-1d".parse().unwrap(), 0).is_err());
+    }
+
+    #[test]
+    fn an_overlap_has_at_most_seven_days() {
+        let seconds = |text: &str| overlap_seconds(&text.parse().unwrap());
+        assert_eq!(
+            [seconds("0s").unwrap(), seconds("24h").unwrap(), seconds("7d").unwrap()],
+            [0, 86_400, 604_800]
+        );
+        assert!(seconds("8d").is_err() && seconds("-1s").is_err());
     }
 
     #[test]

@@ -26,8 +26,8 @@ use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 use tower_http::timeout::TimeoutBody;
 
-use crate::api::access::rate_limit::site;
 use crate::app::metrics::Metrics;
+use crate::web::rate_limit::site;
 
 /// Open connections at most; more wait in the system's queue.
 const MAX_CONNECTIONS: usize = 10_000;

@@ -3,6 +3,7 @@
 //! makes no sense; 3: a connector did not pass its tests, its check with --strict, or a
 //! step of `connector try`.
 
+mod admin;
 mod apps;
 mod backup;
 mod bundle;
@@ -10,18 +11,23 @@ mod checks;
 mod connector;
 mod describe;
 mod doctor;
+mod first_operator;
 mod jobs;
 mod keys;
 mod listen;
 mod listener;
+mod listeners;
 mod master_key;
 mod migrate;
 mod network;
 mod output;
 mod pools;
+mod refusal;
 mod restore;
 mod serve;
+mod serve_settings;
 mod settings;
+mod settings_file;
 mod store;
 pub mod telemetry;
 mod threads;
@@ -60,6 +66,8 @@ enum Command {
     Keys(keys::Keys),
     #[command(subcommand)]
     Apps(apps::Apps),
+    #[command(subcommand)]
+    Admin(admin::Admin),
     #[command(subcommand, alias = "connectors")]
     Connector(connector::Connector),
     #[command(subcommand)]
@@ -88,6 +96,7 @@ pub fn run() -> ExitCode {
         Command::Serve(serve) => serve.run(&variables()),
         Command::Keys(keys) => quietly(keys.run()),
         Command::Apps(apps) => quietly(apps.run()),
+        Command::Admin(admin) => quietly(admin.run()),
         Command::Connector(connector) => logging(&connector.log_level(), connector.run()),
         Command::Jobs(jobs) => quietly(jobs.run()),
         Command::Listen(listen) => quietly(listen.run()),

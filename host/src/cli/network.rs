@@ -5,7 +5,7 @@ use std::str::FromStr;
 use ipnet::IpNet;
 use serde::Deserialize;
 
-use crate::api::access::api_key;
+use crate::manage::keys::restrictions;
 
 /// A network, or one address.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let network = api_key::network(text.trim()).map(Network);
+        let network = restrictions::network(text.trim()).map(Network);
         network.ok_or_else(|| format!("\"{text}\" is neither an address nor a network such as 10.1.0.0/16"))
     }
 }

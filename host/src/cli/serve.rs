@@ -19,11 +19,14 @@ use crate::api;
 use crate::app::App;
 use crate::app::config::Config;
 use crate::app::supervise::{Backoff, supervised};
-use crate::cli::listener::Listener;
-use crate::cli::settings::{ServeSettings, Settings};
+use crate::cli::first_operator;
+use crate::cli::listeners::Listeners;
+use crate::cli::serve_settings::ServeSettings;
+use crate::cli::settings::Settings;
 use crate::cli::threads::block_on;
 use crate::cli::{store, telemetry};
 use crate::jobs;
+use crate::service::{self, ServiceRoutes};
 
 /// From the signal to the end of the process at most.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -33,13 +36,21 @@ const CLOSE: Duration = Duration::from_millis(1_500);
 const RENEW: Duration = Duration::from_secs(15);
 
 /// Variables that no flag stands for.
-const OTHER_VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];
+const OTHER_VARIABLES: [&str; 4] = [
+    "SWITCHBOARD_MASTER_KEY",
+    "SWITCHBOARD_MASTER_KEY_FILE",
+    first_operator::EMAIL_VARIABLE,
+    first_operator::PASSWORD_FILE_VARIABLE,
+];
 
 /// Serve the API
 ///
 /// The first start makes the data directory, the database and a master key in it. Stored credentials and API keys are worth
 /// nothing without the master key: back it up. Give your own as 32 bytes in base64 in SWITCHBOARD_MASTER_KEY, or in the file
 /// that SWITCHBOARD_MASTER_KEY_FILE names.
+///
+/// The administration panel is at /admin. While nobody can sign in, each start logs a link that makes the first operator; with
+/// SWITCHBOARD_ADMIN_EMAIL and SWITCHBOARD_ADMIN_PASSWORD_FILE the first start makes the operator without a link.
 ///
 /// SIGTERM: /readyz says 503 and event streams end, then no more connections are taken, requests and deliveries to webhooks
 /// in flight are finished, and the process ends with code 0 within 10 seconds; within 25 where a provider is being asked for
@@ -100,17 +111,12 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
     store::make_data_dir(&config)?;
     // Held until the process ends, whichever way it does.
     let _lock = store::Lock::take(&config)?;
-    let listener = Listener::bind(config.listen, &config.trusted_proxies).await?;
-    config.listen = listener.address()?;
-    let metrics_listener = match config.metrics_listen {
-        Some(address) => Some(Listener::bind(address, &[]).await?),
-        None => None,
-    };
+    let mut listeners = Listeners::bind(&mut config).await?;
     let started = tokio::select! {
         started = start(config) => started?,
         () = signals.end() => return Ok(()),
     };
-    let StartedService { app, service, _watch } = started;
+    let StartedService { app, routes, first_operator, _watch } = started;
     let exposed = store::exposed_files(&app.config);
     if !exposed.is_empty() {
         tracing::warn!("other users of this machine can read the database: run `{}`", store::chmod(&exposed));
@@ -118,16 +124,16 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
 
     let (stop, stopping) = watch::channel(false);
     let mut working = in_background(&app, &stopping, "jobs", jobs::run);
-    if let Some(listener) = metrics_listener {
+    if let Some(listener) = listeners.metrics.take() {
         tracing::info!("metrics on http://{}/metrics", listener.address()?);
         let routes = api::system::metrics_routes(app.clone());
         tokio::spawn(listener.serve(routes, app.metrics.clone(), stopping.clone()));
     }
     if let Some(ready) = ready {
         // Nobody may want to know any more.
-        let _ = ready.send(BoundService { app: app.clone(), service: service.clone() });
+        let _ = ready.send(BoundService { app: app.clone(), service: routes.main.clone() });
     }
-    let serving = listener.serve(service, app.metrics.clone(), stopping);
+    let serving = listeners.serve(routes, app.metrics.clone(), stopping);
     let mut serving = tokio::spawn(app.claims.open().during(serving));
     tracing::info!(
         public_url = app.config.public_address(),
@@ -135,6 +141,9 @@ pub async fn serve(resolved: ServeSettings, ready: Option<oneshot::Sender<BoundS
         "listening on http://{}",
         app.config.listen
     );
+    if let Some(line) = first_operator {
+        tracing::info!("{line}");
+    }
 
     let asked = signals.end_or_interrupt().await;
     let deadline = Instant::now() + DRAIN;
@@ -226,7 +235,9 @@ async fn close(app: &App, deadline: Instant) {
 /// The whole service, not yet served.
 struct StartedService {
     app: App,
-    service: Router,
+    routes: ServiceRoutes,
+    /// A line for the log that says how to sign in to the panel for the first time.
+    first_operator: Option<String>,
     /// Reloads connectors while it lives.
     _watch: Option<runtime::Watch>,
 }
@@ -236,20 +247,22 @@ async fn start(config: Config) -> Result<StartedService> {
     for (name, cause) in app.runtime.status().problems {
         tracing::error!(connector = %name, "connector not loaded: {cause}");
     }
-    let mut service = api::service(app.clone());
+    let first_operator = first_operator::prepare(&app).await?;
+    let mut sandbox = None;
     if app.config.sandbox {
         let clock = app.clock.clone();
         let mut settings = sandbox_provider::Config::new(std::sync::Arc::new(move || clock.now_ms()));
         settings.data_dir = Some(app.config.data_dir.clone());
         settings.address = Some(format!("http://{}", app.config.own_address()));
         settings.public_address = Some(app.config.public_address());
-        let sandbox = Sandbox::new(settings).context("cannot start the sandbox provider")?;
-        service = service.merge(sandbox_provider::router(sandbox));
+        let provider = Sandbox::new(settings).context("cannot start the sandbox provider")?;
+        sandbox = Some(sandbox_provider::router(provider));
     }
+    let routes = service::routes(&app, sandbox);
     let watched = app.config.connectors_dir.clone().filter(|_| app.config.watch_connectors);
     let watch =
         watched.map(|dir| app.runtime.watch(&dir).with_context(|| format!("cannot watch {}", dir.display())));
-    Ok(StartedService { app, service, _watch: watch.transpose()? })
+    Ok(StartedService { app, routes, first_operator, _watch: watch.transpose()? })
 }
 
 /// Connectors that were asked for have to be there; those of a fresh checkout may still have to be built.

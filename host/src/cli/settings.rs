@@ -2,10 +2,10 @@
 //! has one name: `--data-dir`, `SWITCHBOARD_DATA_DIR`, `data_dir`. The defaults are `Config`'s.
 
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, ensure};
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use secrecy::SecretString;
@@ -15,6 +15,8 @@ use storage::PoolLimits;
 use crate::app::config::{Config, VerdictFailure};
 use crate::cli::network::Network;
 use crate::cli::pools::PoolSettings;
+use crate::cli::serve_settings::ServeSettings;
+use crate::cli::settings_file::{self, read_secret};
 use crate::cli::telemetry::Format;
 use crate::cli::{bundle, checks, urls};
 
@@ -201,6 +203,36 @@ pub struct Settings {
     /// File with the bearer token that /metrics beside the API asks for [default: none, and no metrics there]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_METRICS_TOKEN_FILE", value_name = "FILE")]
     metrics_token_file: Option<PathBuf>,
+    /// Address to serve the administration panel on by itself: one that only its users reach [default: beside the API, at /admin]
+    #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_LISTEN", value_name = "ADDRESS:PORT")]
+    admin_listen: Option<SocketAddr>,
+    /// URL under which browsers reach the administration panel, without /admin [default: the public URL, or the panel's address]
+    #[arg(long, help_heading = "Panel", env = "SWITCHBOARD_ADMIN_URL", value_name = "URL")]
+    admin_url: Option<String>,
+    /// Serve no administration panel
+    #[arg(
+        long,
+        help_heading = "Panel",
+        env = "SWITCHBOARD_NO_ADMIN",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+    )]
+    no_admin: Option<bool>,
+    /// Let people sign in to the panel over plain http under a name that is not this machine's own. Others on the way then read passwords
+    #[arg(
+        long,
+        help_heading = "Panel",
+        env = "SWITCHBOARD_ADMIN_ALLOW_HTTP",
+        value_name = "BOOL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_parser = BoolishValueParser::new(),
+    )]
+    admin_allow_http: Option<bool>,
     /// How long /readyz says 503 after SIGTERM before connections are refused [default: 1000]
     #[arg(long, help_heading = "Network", env = "SWITCHBOARD_DRAIN_DELAY_MS", value_name = "MS")]
     drain_delay_ms: Option<u64>,
@@ -217,22 +249,10 @@ enum Switch {
     Off,
 }
 
-/// Everything that `serve` needs, decided.
-#[derive(Debug)]
-pub struct ServeSettings {
-    pub config: Config,
-    /// None: it depends on where the log goes.
-    pub log_format: Option<Format>,
-    pub log_level: String,
-    pub drain_delay: Duration,
-    /// The connectors were asked for, so they have to be there.
-    pub connectors_named: bool,
-}
-
 impl Settings {
     /// Fills the gaps from the file, if one is named, and from the defaults. The error names the setting.
     pub fn resolve(self) -> Result<ServeSettings> {
-        let file = self.config.as_deref().map(read_file).transpose()?.unwrap_or_default();
+        let file = self.config.as_deref().map(settings_file::read).transpose()?.unwrap_or_default();
         self.or(file).resolved()
     }
 
@@ -279,6 +299,10 @@ impl Settings {
             booking_verdict_failure: self.booking_verdict_failure.or(file.booking_verdict_failure),
             metrics_listen: self.metrics_listen.or(file.metrics_listen),
             metrics_token_file: self.metrics_token_file.or(file.metrics_token_file),
+            admin_listen: self.admin_listen.or(file.admin_listen),
+            admin_url: self.admin_url.or(file.admin_url),
+            no_admin: self.no_admin.or(file.no_admin),
+            admin_allow_http: self.admin_allow_http.or(file.admin_allow_http),
             drain_delay_ms: self.drain_delay_ms.or(file.drain_delay_ms),
             group_commit: self.group_commit.or(file.group_commit),
         }
@@ -329,6 +353,10 @@ impl Settings {
             booking_verdict_failure: self.booking_verdict_failure.unwrap_or_default(),
             metrics_token: metrics_token.map(SecretString::from),
             metrics_listen: self.metrics_listen,
+            admin: !self.no_admin.unwrap_or(!default.admin),
+            admin_listen: self.admin_listen,
+            admin_url: urls::admin(self.admin_url)?,
+            admin_allow_http: self.admin_allow_http.unwrap_or(default.admin_allow_http),
             compile_program: std::env::current_exe().ok(),
             ..default
         };
@@ -369,40 +397,13 @@ impl StoreOptions {
     }
 }
 
-fn read_file(path: &Path) -> Result<Settings> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("cannot read the settings in {}", path.display()))?;
-    parse_file(&text).with_context(|| format!("cannot use the settings in {}", path.display()))
-}
-
-fn parse_file(text: &str) -> Result<Settings> {
-    match toml::from_str(text) {
-        Ok(settings) => Ok(settings),
-        Err(e) => {
-            // The crate's own text is a drawing of several lines; the first lines of its message say enough.
-            let line = e
-                .span()
-                .map_or(0, |span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
-            bail!("line {line}: {}", e.message().trim().replace('\n', ": "))
-        }
-    }
-}
-
-/// The content of a file with a secret, without the line's end that editors add.
-fn read_secret(path: &Path) -> Result<String> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    let secret = text.trim();
-    ensure!(!secret.is_empty(), "{} is empty", path.display());
-    Ok(secret.to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_command_line_goes_before_the_file_and_the_file_before_the_defaults() {
-        let file = parse_file(
+        let file: Settings = settings_file::parse(
             "listen = \"127.0.0.1:1\"\nfreshness_ms = 5\negress_allow = [\"10.0.0.1\"]\n\
              webhook_allow = [\"10.2.0.0/16\"]\nsandbox = true",
         )
@@ -424,7 +425,7 @@ mod tests {
             ("group_commit = \"maybe\"", "unknown variant `maybe`"),
             ("config = \"other.toml\"", "unknown field `config`"),
         ] {
-            let error = format!("{:#}", parse_file(text).unwrap_err());
+            let error = format!("{:#}", settings_file::parse::<Settings>(text).unwrap_err());
             assert!(error.contains(said), "{error}");
         }
     }
@@ -441,8 +442,11 @@ mod tests {
             ("database_write_connections = 0", "database_write_connections must be 1 to 1000"),
             ("database_lock_timeout_ms = 0", "database_lock_timeout_ms must be 1 to 600000"),
             ("database_url_file = \"/nowhere/at/all\"", "/nowhere/at/all"),
+            ("admin_url = \"admin.example.com\"", "admin_url must begin with http:// or https://"),
+            ("admin_url = \"https://admin.example.com/admin?x=1\"", "admin_url"),
         ] {
-            let error = format!("{:#}", parse_file(text).unwrap().resolved().unwrap_err());
+            let error =
+                format!("{:#}", settings_file::parse::<Settings>(text).unwrap().resolved().unwrap_err());
             assert!(error.contains(said), "{error}");
         }
     }

@@ -13,6 +13,18 @@ pub fn check_public(text: &str) -> Result<()> {
     Ok(())
 }
 
+/// The base of the panel's URL, without a trailing slash; an empty text means that there is none.
+pub fn admin(text: Option<String>) -> Result<Option<String>> {
+    let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };
+    let url = Url::parse(&text).ok();
+    let is_base = url.is_some_and(|url| {
+        let is_web = matches!(url.scheme(), "http" | "https") && url.host().is_some();
+        is_web && url.query().is_none() && url.fragment().is_none()
+    });
+    ensure!(is_base, "admin_url must begin with http:// or https:// and name a host, without a query");
+    Ok(Some(text.trim_end_matches('/').to_owned()))
+}
+
 /// Parses the URL that booking pages ask for a verdict on each form; an empty text means that there is none.
 pub fn verdict(text: Option<&str>) -> Result<Option<Url>> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(None) };

@@ -11,9 +11,11 @@ pub mod new_tokens;
 pub mod oauth;
 pub mod operator_values;
 pub mod provider_call;
+pub mod provider_units;
 pub mod refresh;
 pub mod refresh_job;
 pub mod refusal;
+pub mod replacement;
 pub mod request_context;
 pub mod revocation;
 pub mod revoke_job;
@@ -225,7 +227,7 @@ async fn save_new(
     connection.etag = view::etag(&connection);
     let body = view::json(app, &connection, &[]).to_string();
     let answer = StoredResponse::json(201, body.clone()).warned(warnings).etag(&connection.etag);
-    let (app, kept, attempt) = (app.clone(), answer.clone(), attempt.clone());
+    let (app, kept, attempt) = (app.clone(), answer.clone(), attempt.about(&connection.id));
     let db = app.db.clone();
     db.write(move |tx| {
         Box::pin(async move {

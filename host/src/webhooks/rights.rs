@@ -15,6 +15,8 @@ use crate::webhooks::input;
 const REACH: [&str; 5] = ["url", "eventTypes", "connectionIds", "includeBackfill", "payloadMode"];
 /// Fields by which more can be sent than before, or to another endpoint: with one of them the subscription rests on the key that sets it.
 const GROWTH: [&str; 2] = ["url", "eventTypes"];
+/// How ids of operators begin. What one of them makes in the panel rests on no API key, and ends with none.
+const OPERATOR: &str = "opr_";
 
 /// The part of a change that the right of a subscription depends on.
 pub struct ReachChange<'a> {
@@ -98,7 +100,7 @@ pub fn end_warning(w: &Webhook) -> Option<Value> {
 
 /// Holds the key that a subscription rests on from this transaction on, and enqueues the subscription's end. First in its transaction.
 pub async fn hold_key(tx: &mut Tx, w: &Webhook) -> Result<()> {
-    let Some(key_id) = &w.key_id else { return Ok(()) };
+    let Some(key_id) = w.key_id.as_ref().filter(|id| !id.starts_with(OPERATOR)) else { return Ok(()) };
     match api_keys::hold(tx, &w.tenant, key_id).await? {
         true => Ok(()),
         false => Err(refuse(Code::RevokedApiKey, "this API key was revoked")),

@@ -41,7 +41,7 @@ pub fn etag(w: &Webhook) -> String {
 }
 
 /// How it stands, as clients see it: one whose endpoint is being probed is `failing`.
-fn status(w: &Webhook) -> WebhookStatus {
+pub fn status(w: &Webhook) -> WebhookStatus {
     match w.status {
         WebhookStatus::Active if w.consecutive_failures >= PROBING_AFTER => WebhookStatus::Failing,
         status => status,

@@ -2,17 +2,16 @@
 //! registrations at providers, beside a running server or without one.
 
 mod handle;
-mod inputs;
-mod manifests;
+pub(super) mod manifests;
 mod provider;
 mod provider_set;
-mod redirect_uri;
 mod stored;
 
 use std::process::ExitCode;
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, anyhow, ensure};
 use base::clock::{Clock, Entropy};
+use base::error::Error;
 use base::ids::{self, Kind};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -22,6 +21,8 @@ use crate::cli::apps::stored::application;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::manage::redirect_uri;
+use crate::manage::redirects::{self, RedirectChange};
 
 /// Make and list applications, and register what they need to connect accounts by OAuth
 ///
@@ -197,18 +198,15 @@ impl Redirects {
     async fn change(&self, db: &Db) -> Result<Vec<String>> {
         let tenant = application(db, &self.application).await?.tenant;
         let (add, remove, now) = (self.add.clone(), self.remove.clone(), Clock::system().now_ms());
-        db.write(move |tx| {
-            Box::pin(async move {
-                for uri in &remove {
-                    let is_removed = oauth_clients::remove_redirect(tx, &tenant, uri).await?;
-                    ensure!(is_removed, "--remove {uri}: this application has no such redirect URI");
-                }
-                for uri in &add {
-                    oauth_clients::add_redirect(tx, &tenant, uri, now).await?;
-                }
-                oauth_clients::redirects(&mut *tx, &tenant).await
-            })
+        let change = RedirectChange { add, remove };
+        let changed = db
+            .write(move |tx| Box::pin(async move { redirects::change_in(tx, &tenant, &change, now).await }));
+        changed.await.map_err(|e| match e {
+            Error::Refused(refusal) if refusal.param.as_deref() == Some("redirectUris") => {
+                anyhow!("{}", refusal.message)
+            }
+            Error::Refused(refusal) => anyhow!("--remove {}", refusal.message),
+            Error::Internal(cause) => cause,
         })
-        .await
     }
 }

@@ -17,12 +17,13 @@ use zeroize::Zeroizing;
 
 use crate::app;
 use crate::app::config::Config;
-use crate::cli::apps::inputs::{self, OriginReplacement, Setting};
 use crate::cli::apps::manifests;
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::answer;
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
+use crate::manage::providers;
+use crate::manage::providers::inputs::{self, OriginReplacement, Setting};
 
 /// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -126,7 +127,8 @@ impl Set {
         let stored = self.store(&db, &keyring, secret).await;
         db.close().await;
         let client = stored?;
-        let callback = self.callback(&config, &client);
+        let own = self.public_url.as_deref().filter(|url| !url.is_empty());
+        let callback = providers::callback_url(own.unwrap_or(&config.public_address()), &client);
         if self.json {
             let mut shown = shown(&client);
             shown["callbackUrl"] = json!(callback);
@@ -206,7 +208,7 @@ impl Set {
         self.change(&mut client);
         self.change_origins(&mut client)?;
         if let Some(secret) = &secret {
-            let place = secret_place(&client);
+            let place = providers::secret_place(&client);
             client.client_secret = Some(keyring.seal(&place, secret.as_bytes())?);
         }
         let written = client.clone();
@@ -317,16 +319,6 @@ impl Set {
         put(&mut client.endpoints, "origins", (!origins.is_empty()).then(|| json!(origins)));
         Ok(())
     }
-
-    /// The URL to enter at the provider.
-    fn callback(&self, config: &Config, client: &OAuthClient) -> String {
-        if let Some(url) = client.endpoints.get("callbackUrl").and_then(Value::as_str) {
-            return url.to_owned();
-        }
-        let own = self.public_url.as_deref().filter(|url| !url.is_empty());
-        let address = own.map_or_else(|| config.public_address(), |url| url.trim_end_matches('/').to_owned());
-        format!("{address}/v1/auth/connectors/{}/callback", client.provider)
-    }
 }
 
 /// Sets a value, or removes it where there is none.
@@ -335,9 +327,4 @@ fn put(map: &mut Map<String, Value>, name: &str, value: Option<Value>) {
         Some(value) => map.insert(name.to_owned(), value),
         None => map.remove(name),
     };
-}
-
-/// Where a client's sealed secret belongs.
-fn secret_place(client: &OAuthClient) -> String {
-    format!("oauth_clients.client_secret:{}:{}", client.id, client.tenant.organization_id)
 }

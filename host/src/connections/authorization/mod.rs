@@ -25,7 +25,7 @@ use crate::app::App;
 pub use callback::callback;
 pub use exchange::{CodeRequest, exchange};
 pub use outcome::{CallbackOutcome, PageReason};
-pub use start::start;
+pub use start::{ReturnTo, start};
 pub use unredeemed::EXPIRE_CODE;
 
 /// How long an authorization can be finished, in milliseconds.

@@ -29,14 +29,24 @@ const MAX_HINT: usize = 1_024;
 /// Characters of a challenge of PKCE by S256: 32 bytes in base64url (RFC 7636, section 4.2).
 const CHALLENGE: usize = 43;
 
+/// The address to which the user returns from the provider.
+#[derive(Clone, Debug)]
+pub enum ReturnTo {
+    /// An address of the client's: it has to be registered for the application.
+    Registered(String),
+    /// The page of the administration panel, which is this service's own.
+    Panel(String),
+}
+
 /// Stores an authorization request and answers the address to send the user to: 201 with `authorizationUrl`, `state` and `expiresAt`, ten
-/// minutes from now. `key_id` is the key that asks. Fails with a field's name where the request is wrong, and as `oauth::provider` where
-/// the provider cannot be used.
+/// minutes from now. `key_id` is the key that asks. The user returns to `return_to`, whatever `redirectUri` of the request says. Fails with a
+/// field's name where the request is wrong, and as `oauth::provider` where the provider cannot be used.
 pub async fn start(
     cx: &WriteContext,
     key_id: &str,
     provider: &str,
     new: NewAuthorization,
+    return_to: ReturnTo,
     warnings: &[Value],
 ) -> Result<StoredResponse> {
     let WriteContext { app, request: asker, attempt } = cx;
@@ -44,7 +54,14 @@ pub async fn start(
     let registered = oauth::registered(app, tenant, provider).await?;
     let auth = &registered.connector.manifest.auth;
     check_scopes(provider, &registered.registration.scopes, &new.scopes)?;
-    check_redirect(app, tenant, &new.redirect_uri).await?;
+    let redirect_uri = match return_to {
+        ReturnTo::Registered(uri) => {
+            check_redirect(app, tenant, &uri).await?;
+            uri
+        }
+        ReturnTo::Panel(url) => url,
+    };
+    let new = NewAuthorization { redirect_uri, ..new };
     check_texts(auth, &new)?;
     check_challenge(&new)?;
     metadata::check("tags", &new.tags)?;

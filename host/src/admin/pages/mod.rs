@@ -1,0 +1,37 @@
+//! The pages, a file for each or for those that belong together.
+
+pub mod account;
+pub mod accounts;
+pub mod accounts_changes;
+pub mod accounts_detail;
+pub mod accounts_form;
+pub mod accounts_new;
+pub mod accounts_return;
+pub mod accounts_words;
+pub mod applications;
+pub mod audit;
+pub mod confirm;
+pub mod key;
+pub mod key_changes;
+pub mod key_words;
+pub mod keys;
+pub mod members;
+pub mod membership;
+pub mod new_key;
+pub mod new_key_form;
+pub mod new_webhook;
+pub mod operator;
+pub mod operators;
+pub mod organizations;
+pub mod overview;
+pub mod providers;
+pub mod search;
+pub mod second_factor;
+pub mod settings;
+pub mod sign_in;
+pub mod webhook;
+pub mod webhook_changes;
+pub mod webhook_delivery;
+pub mod webhook_words;
+pub mod webhooks;
+pub mod welcome;

@@ -1,0 +1,14 @@
+//! The parts that pages are made of. They know nothing of requests: each adds markup with the words that it is given.
+
+pub mod badge;
+pub mod code;
+pub mod confirm;
+pub mod facts;
+pub mod field;
+pub mod head;
+pub mod icon;
+pub mod moment;
+pub mod note;
+pub mod pager;
+pub mod qr;
+pub mod table;

@@ -1,0 +1,53 @@
+//! Words of the installation's operators.
+
+use crate::admin::texts::macros::page_texts;
+
+page_texts! {
+    /// People who may sign in.
+    OperatorTexts, ENGLISH, {
+        title: "Operators",
+        caption: "Everyone who can sign in to this panel.",
+        name: "Name",
+        access: "Access",
+        last_sign_in: "Last sign-in",
+        second_factor: "Two-factor",
+        state: "State",
+        active: "Active",
+        disabled: "Disabled",
+        on: "On",
+        off: "Off",
+        admin: "Administrator",
+        organizations_one: "1 organization",
+        organizations: "{n} organizations",
+        no_access: "No organization",
+        invite: "Invite administrator",
+        invite_title: "Invite an administrator",
+        invite_text: "Administrators manage the whole installation: all organizations, operators and connectors.",
+        email: "Email",
+        make_admin: "Make administrator",
+        make_admin_title: "Make {name} an administrator?",
+        make_admin_text: "They will manage the whole installation.",
+        take_admin: "Remove administrator rights",
+        take_admin_title: "Remove {name}'s administrator rights?",
+        take_admin_text: "They keep their roles in organizations.",
+        disable: "Disable",
+        disable_title: "Disable {name}?",
+        disable_text: "They are signed out at once and can't sign in until someone enables them. Keys that they created keep working.",
+        enable: "Enable",
+        enable_title: "Enable {name}?",
+        enable_text: "They can sign in again.",
+        reset: "Create password link",
+        reset_title: "Create a password link for {name}?",
+        reset_text: "Anyone who opens the link can set a new password. {name} is then signed out everywhere.",
+        link_title: "Link created",
+        link_text: "Send this link to {email}. No email is sent. It works once, until {until}.",
+        done: "Done",
+        last_admin: "The last administrator can't be changed or disabled. Make someone else an administrator first.",
+        facts: "About",
+        roles: "Roles",
+        organization: "Organization",
+        role: "Role",
+        created: "Created",
+        danger: "Access",
+    }
+}

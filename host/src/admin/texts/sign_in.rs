@@ -1,0 +1,53 @@
+//! Words of sign-in, of links for new operators, and of the password asked again.
+
+use crate::admin::texts::macros::page_texts;
+
+page_texts! {
+    /// Pages before there is a session, and `/confirm`.
+    SignInTexts, ENGLISH, {
+        title: "Sign in",
+        email: "Email",
+        password: "Password",
+        wrong: "Wrong email or password.",
+        wait: "Too many failed attempts. Try again in {n} seconds.",
+        locked_out_before: "Locked out? Run ",
+        locked_out_after: " on the server. It prints a link to set a new password.",
+        nobody: "Nobody can sign in yet",
+        nobody_text: "The server printed a link for the first administrator in its log. Run this to print another one:",
+        code_title: "Enter your code",
+        code: "Code",
+        code_hint: "Six digits from your authenticator app, or one of your recovery codes.",
+        wrong_code: "Wrong code.",
+        continue_: "Continue",
+        start_again: "Start again",
+        first_title: "Welcome to Switchboard",
+        first_text: "Create the first administrator of this installation.",
+        join_title: "Join {name}",
+        join_text: "{inviter} invited {email}.",
+        join_text_system: "You are invited as {email}.",
+        join_installation: "Join this installation",
+        reset_title: "Set a new password",
+        reset_text: "For {email}. You will be signed out everywhere.",
+        name: "Name",
+        new_password: "Password",
+        password_hint: "At least 12 characters.",
+        create: "Create account",
+        join: "Join",
+        set_password: "Set password",
+        known: "You already have an account with this email. Sign in, then open the link again to join.",
+        known_here: "You are signed in as {name}. Accept the invitation with this account?",
+        other_account: "This invitation is for {email}, but you are signed in with another account. Sign out, then open the link again.",
+        gone: "This link doesn't work any more",
+        gone_text: "It was used, replaced or has expired. Ask for a new one, or run this on the server:",
+        exists: "There is an administrator already. Sign in, or ask for an invitation.",
+        bad_email: "Enter a valid email address, such as ada@example.com.",
+        bad_name: "Enter your name: 1 to 200 characters.",
+        bad_password: "Choose a password of 12 to 1,024 characters with at least 6 different ones, without your email or the product's name.",
+        confirm_title: "Confirm it's you",
+        confirm_text: "You are about to change something important. Enter your password, or a code from your authenticator app.",
+        confirm_field: "Password or code",
+        confirm: "Confirm",
+        confirm_wrong: "Wrong password or code.",
+        sign_out: "Sign out",
+    }
+}

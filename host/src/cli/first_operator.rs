@@ -1,0 +1,66 @@
+//! The first operator of an installation: made from variables, or by a link in the log.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use model::Instant;
+use zeroize::Zeroizing;
+
+use crate::app::App;
+use crate::cli::refusal::command_error;
+use crate::cli::settings_file::read_secret;
+use crate::manage::operators::{acceptance, links};
+
+/// The variable with the address of the first operator.
+pub const EMAIL_VARIABLE: &str = "SWITCHBOARD_ADMIN_EMAIL";
+/// The variable that names the file with the password of the first operator.
+pub const PASSWORD_FILE_VARIABLE: &str = "SWITCHBOARD_ADMIN_PASSWORD_FILE";
+
+/// An operator who is made without a link.
+struct UnattendedOperator {
+    email: String,
+    password: Zeroizing<String>,
+}
+
+/// Makes the first operator of the variables, or a link that makes one. Returns the line for the log that shows the link; none where there
+/// is an operator already, and without a panel.
+///
+/// # Errors
+/// Names the variable that is missing, or whose address or password is refused.
+pub async fn prepare(app: &App) -> Result<Option<String>> {
+    if !app.config.admin || !links::is_empty(app).await.map_err(command_error)? {
+        return Ok(None);
+    }
+    if let Some(given) = from_variables()? {
+        let made = acceptance::create_first(app, &given.email, &given.password).await;
+        let is_made = made.map_err(command_error).with_context(|| {
+            format!("cannot make the operator of {EMAIL_VARIABLE} and {PASSWORD_FILE_VARIABLE}")
+        })?;
+        // Another host may have been first.
+        return Ok(is_made.then(|| {
+            format!("administration panel: {} signs in at {}/admin", given.email, app.config.admin_address())
+        }));
+    }
+    let link = links::first(app).await.map_err(command_error)?;
+    Ok(link.map(|link| {
+        let until = Instant::from_millis(link.expires_at);
+        format!(
+            "administration panel: {}{} (works once, until {until})",
+            app.config.admin_address(),
+            link.path()
+        )
+    }))
+}
+
+/// The operator that the variables describe; none without them.
+fn from_variables() -> Result<Option<UnattendedOperator>> {
+    let email = std::env::var(EMAIL_VARIABLE).ok().filter(|email| !email.trim().is_empty());
+    let file = std::env::var_os(PASSWORD_FILE_VARIABLE).filter(|file| !file.is_empty());
+    ensure!(
+        email.is_some() == file.is_some(),
+        "{EMAIL_VARIABLE} and {PASSWORD_FILE_VARIABLE} make the first operator together: set both, or neither"
+    );
+    let (Some(email), Some(file)) = (email, file) else { return Ok(None) };
+    let password = Zeroizing::new(read_secret(Path::new(&file))?);
+    Ok(Some(UnattendedOperator { email: email.trim().to_owned(), password }))
+}
