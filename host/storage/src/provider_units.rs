@@ -116,10 +116,11 @@ pub async fn of_connections(
     connection_ids: &[&str],
     days: DayRange<'_>,
 ) -> Result<Vec<UnitCount>> {
+    // As an expression, so that rows are found by their connections and not among all of the application.
     let sql = one_of!(
         reader,
         "select connection_id, day, bucket, units from provider_units where day >= $2 and day <= $3 \
-         and organization_id = $4 and application_id = $5 and connection_id",
+         and organization_id = $4 and application_id || '' = $5 and connection_id",
         "$1"
     );
     query(sql)

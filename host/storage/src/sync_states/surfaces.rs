@@ -21,7 +21,7 @@ pub struct SurfaceProgress {
 pub async fn of_connections(reader: &Reader, ids: &[&str]) -> Result<Vec<SurfaceProgress>> {
     let sql = one_of!(
         reader,
-        "select connection_id, surface, max(case when status in ('blocked', 'error') then 1 else 0 end) as failing, \
+        "select connection_id, surface, cast(max(case when status in ('blocked', 'error') then 1 else 0 end) as bigint) as failing, \
          min(last_success_at) as last_success_at from sync_states where connection_id",
         "$1",
         " group by connection_id, surface"
