@@ -22,6 +22,11 @@ fn page(event: &str, more: bool) -> ScriptedAnswer {
     ScriptedAnswer { status: 200, more, body }
 }
 
+/// The answer to a pull that goes on and then asks once more.
+fn nothing_new() -> ScriptedAnswer {
+    ScriptedAnswer { status: 200, more: false, body: json!({ "sources": [], "enumeration": false }) }
+}
+
 /// An account with a calendar of one event, which was read.
 async fn open(limits: &str) -> (World, SyncScope) {
     let world = World::open_with(limits).await;
@@ -55,10 +60,10 @@ async fn events(world: &World, scope: &SyncScope) -> usize {
     page["data"].as_array().expect("a list").len()
 }
 
-/// Reads the calendar in the background: a page that notes a wait, and one more behind it.
+/// Reads the calendar in the background: a page that notes a wait, one more behind it, and then nothing new.
 async fn pull_with_wait(world: &World, scope: &SyncScope) {
     let (app, provider) = (&world.server.app, &world.provider);
-    provider.script("events", [page("second", true), page("third", false)]);
+    provider.script("events", [page("second", true), page("third", false), nothing_new()]);
     provider.wait_once("events");
     world.server.clock.advance_ms(1);
     pull_soon(app, &world.connection, scope).await.expect("a job");
