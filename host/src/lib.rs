@@ -1,35 +1,6 @@
 //! The Switchboard host: one API over mailboxes, calendars, address books and task lists, with every provider behind a
-//! WebAssembly component. Modules in the order of their ranks: each imports only from those before it (`tests/tidy/layers.rs`).
-
-pub mod locale;
-
-pub mod app;
-
-pub mod access_tokens;
-pub mod job_runner;
-
-pub mod connections;
-pub mod local_copy;
-pub mod writes;
-
-pub mod sync;
-
-pub mod push;
-pub mod tracking;
-
-pub mod sending;
-
-pub mod resources;
-
-pub mod freebusy;
-pub mod webhooks;
-
-pub mod bookings;
-pub mod retention;
-
-pub mod jobs;
-
-pub mod manage;
+//! WebAssembly component. This crate speaks HTTP and is the command line; what it does is in the crate `service`. Modules in the order of
+//! their ranks: each imports only from those before it (`tests/tidy/layers.rs`).
 
 pub mod web;
 
@@ -37,4 +8,4 @@ pub mod admin;
 pub mod api;
 
 pub mod cli;
-pub mod service;
+pub mod routes;

@@ -3,11 +3,11 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use service::app::event_log::Origin;
+use service::app::resource_kind::ResourceKind;
+use service::local_copy::change::CopyLocation;
+use service::sync::page::sweep_contents;
 use storage::sync_states::{self, SyncState};
-use switchboard::app::event_log::Origin;
-use switchboard::app::resource_kind::ResourceKind;
-use switchboard::local_copy::change::CopyLocation;
-use switchboard::sync::page::sweep_contents;
 
 use crate::contacts::people::zoe;
 use crate::contacts::sync::Replica;
@@ -325,7 +325,7 @@ async fn a_pull_under_way_does_not_vouch_for_a_calendar_that_went_and_came_back(
     let late = world.state().await;
     world.away().await;
     world.back().await;
-    switchboard::sync::save(&world.server.app, &late, None).await.expect("the pull ends");
+    service::sync::save(&world.server.app, &late, None).await.expect("the pull ends");
     let after = world.state().await;
     assert_eq!((after.cursor, after.last_success_at), (None, None));
     assert!(after.generation > late.generation);

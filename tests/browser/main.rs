@@ -8,7 +8,7 @@ use std::process::Stdio;
 use harness::{Actor, TestServer};
 use reqwest::Method;
 use serde_json::{Value, json};
-use switchboard::manage::operators::links;
+use service::manage::operators::links;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::Mutex;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::clock::{Clock, Entropy};
+use service::app::App;
+use service::app::config::Config;
+use service::job_runner::runner;
+use service::jobs::pull;
 use storage::wakes::JobClass;
-use switchboard::app::App;
-use switchboard::app::config::Config;
-use switchboard::job_runner::runner;
-use switchboard::jobs::pull;
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -122,7 +122,7 @@ impl Second {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let (app, data) = another(first, first.clock.clone()).await;
-        let serving = serve(listener, switchboard::service::routes(&app, None).main);
+        let serving = serve(listener, switchboard::routes::assemble(&app, None).main);
         let pulling = pulls.then(|| tokio::spawn(pull_when_woken(app.clone())));
         let pair = Pair {
             first: first.clone(),

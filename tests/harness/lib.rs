@@ -25,16 +25,16 @@ use model::Instant;
 use reqwest::{Client, Method};
 use runtime::SharedCode;
 use serde_json::{Value, json};
+use service::app::App;
+use service::app::config::Config;
+use service::job_runner::kind::JobKind;
+use service::job_runner::runner;
+use service::jobs::{REQUIRED_JOBS, pull};
+use service::sync::watch_job;
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::wakes::JobClass;
 use storage::{Db, Options, lost_jobs};
-use switchboard::app::App;
-use switchboard::app::config::Config;
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::runner;
-use switchboard::jobs::{REQUIRED_JOBS, pull};
-use switchboard::service;
-use switchboard::sync::watch_job;
+use switchboard::routes;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
@@ -198,7 +198,7 @@ impl TestServer {
         let panel_address = panel_listener.as_ref().map(|panel| panel.local_addr().expect("an address"));
         config.admin_listen = panel_address;
         let app = App::start(config, clock.clone(), Entropy::system()).await.expect("the service starts");
-        let routes = service::routes(&app, app.config.sandbox.then(|| sandbox(&app)));
+        let routes = routes::assemble(&app, app.config.sandbox.then(|| sandbox(&app)));
         let serving = serve(listener, routes.main);
         let serving_panel =
             panel_listener.zip(routes.panel).map(|(listener, routes)| serve(listener, routes));
@@ -281,8 +281,8 @@ impl TestServer {
 
     /// Hands over everything that is due to be sent, and reads the reports that came, as the service does by itself.
     pub async fn hand_over(&self) {
-        use switchboard::sending::dispatch_job::SEND;
-        use switchboard::tracking::reports_job::REPORT;
+        use service::sending::dispatch_job::SEND;
+        use service::tracking::reports_job::REPORT;
         let app = self.settling();
         for kind in [SEND, REPORT] {
             runner::drain(app, &[kind]).await.expect("the jobs are run");
@@ -291,16 +291,16 @@ impl TestServer {
 
     /// Starts, renews and stops the watches that are due, as the service does by itself. Returns how many turns there were.
     pub async fn renew(&self) -> u64 {
-        use switchboard::push::renew_job::RENEW;
+        use service::push::renew_job::RENEW;
         runner::drain(self.settling(), &[RENEW]).await.expect("the jobs are run")
     }
 
     /// Delivers to webhooks what is due, as the service does by itself.
     pub async fn deliver(&self) {
-        use switchboard::webhooks::delivery::DELIVER;
-        use switchboard::webhooks::ending::END;
-        use switchboard::webhooks::fanout;
-        use switchboard::webhooks::replay::job::REPLAY;
+        use service::webhooks::delivery::DELIVER;
+        use service::webhooks::ending::END;
+        use service::webhooks::fanout;
+        use service::webhooks::replay::job::REPLAY;
         let app = self.settling();
         loop {
             // What is delivered can disable a webhook, which is an event itself.

@@ -5,13 +5,13 @@ use std::net::IpAddr;
 use anyhow::Result;
 use base::ids::Kind;
 use base::tenant::Tenant;
+use service::app::App;
+use service::manage::actor::Role;
+use service::manage::operators::address::address_key;
+use service::manage::operators::links::FIRST_OPERATOR;
+use service::manage::operators::sessions::{self, SignInOrigin};
 use storage::operators::{self, Operator, OperatorRole};
 use storage::{api_keys, installation};
-use switchboard::app::App;
-use switchboard::manage::actor::Role;
-use switchboard::manage::operators::address::address_key;
-use switchboard::manage::operators::links::FIRST_OPERATOR;
-use switchboard::manage::operators::sessions::{self, SignInOrigin};
 
 use crate::Actor;
 use crate::Ask;

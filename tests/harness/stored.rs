@@ -2,10 +2,10 @@
 
 use base::ids::Kind;
 use model::calendar::{Event, EventType};
+use service::local_copy::event_span::bounds;
 use storage::api_keys;
 use storage::items::{self, Item};
 use storage::locked::ConnectionLock;
-use switchboard::local_copy::event_span::bounds;
 
 use crate::TestServer;
 

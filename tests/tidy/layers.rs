@@ -1,4 +1,5 @@
-//! The layers of the host: which module may import which. Read as text: `crate::x` in the code of a module is an import of `x`.
+//! The layers of the host and of the crate `service` below it: which module may import which. Read as text: `crate::x` and `service::x` in the
+//! code of a module are imports of `x`.
 
 #![expect(clippy::string_slice, reason = "a test cuts texts that it knows: a panic is the report")]
 
@@ -7,7 +8,8 @@ use std::collections::BTreeSet;
 use crate::files::{Project, Source};
 use crate::ratchet::Offence;
 
-const HOST: &str = "host/src/";
+/// The folders of the two crates that are divided into layers.
+const CRATES: [&str; 2] = ["host/src/", "host/service/src/"];
 
 /// From the bottom to the top; an import points to its own row or to one before it.
 const LAYERS: [&[&str]; 21] = [
@@ -31,36 +33,14 @@ const LAYERS: [&[&str]; 21] = [
     &["manage"],
     &["web"],
     &["admin", "api"],
-    &["api::v1", "cli", "lib", "main", "service"],
+    &["api::v1", "cli", "lib", "main", "routes"],
 ];
 
 /// What a module, or a crate in host/, never names, beyond what the layers say: modules of ours and crates.
-const APART: [(&[&str], &[&str], &str); 6] = [
+const APART: [(&[&str], &[&str], &str); 5] = [
     (&["scheduling"], &["sqlx::", "axum::", "tokio::", "async "], "it is pure, to be tested by the million"),
     (&["storage"], &["axum::"], "SQL knows nothing of HTTP; what is not there is `None` here"),
     (&["runtime"], &["axum::"], "a connector call is a function of its arguments; credentials are handed in"),
-    (
-        &[
-            "access_tokens",
-            "bookings",
-            "connections",
-            "freebusy",
-            "job_runner",
-            "jobs",
-            "local_copy",
-            "manage",
-            "push",
-            "resources",
-            "retention",
-            "sending",
-            "sync",
-            "tracking",
-            "webhooks",
-            "writes",
-        ],
-        &["axum::"],
-        "background jobs call it too",
-    ),
     (&["admin"], &["crate::api"], "the panel and the API meet below, not in each other"),
     (&["api::v1"], &["sqlx::"], "queries live in storage"),
 ];
@@ -69,7 +49,7 @@ const APART: [(&[&str], &[&str], &str); 6] = [
 pub fn host(project: &Project) -> Vec<Offence> {
     let mut offences = Vec::new();
     for file in sources(project) {
-        let from = module(&file.path[HOST.len()..]);
+        let from = module(inside(file));
         let Some(own) = rank(&from) else {
             offences.push(Offence::new(
                 &file.path,
@@ -117,9 +97,9 @@ pub fn apart(project: &Project) -> Vec<Offence> {
     offences
 }
 
-/// The modules of the host, without the files of the crate's root.
+/// The modules of both crates, without the files of their roots.
 pub fn modules(project: &Project) -> BTreeSet<&str> {
-    let names = sources(project).map(|file| top(&file.path[HOST.len()..]));
+    let names = sources(project).map(|file| top(inside(file)));
     names.filter(|name| !["lib", "main"].contains(name)).collect()
 }
 
@@ -128,7 +108,7 @@ pub fn arrows(project: &Project) -> BTreeSet<(&str, &str)> {
     let modules = modules(project);
     let mut arrows = BTreeSet::new();
     for file in sources(project) {
-        let from = top(&file.path[HOST.len()..]);
+        let from = top(inside(file));
         for (_, line) in file.code() {
             for name in imports(line) {
                 let to = name.split(':').next().unwrap_or_default();
@@ -165,7 +145,12 @@ fn rows(project: &Project) -> Vec<Vec<&str>> {
 }
 
 fn sources(project: &Project) -> impl Iterator<Item = &Source> {
-    project.rust().filter(|file| file.path.starts_with(HOST) && !file.is_test())
+    project.rust().filter(|file| !inside(file).is_empty() && !file.is_test())
+}
+
+/// The path of a file inside its crate; empty for a file of another crate.
+fn inside(file: &Source) -> &str {
+    CRATES.iter().find_map(|folder| file.path.strip_prefix(folder)).unwrap_or_default()
 }
 
 /// The sources of the host and of the crates beside it, each with the module or the crate that it belongs to. Examples are programs of
@@ -201,8 +186,9 @@ fn top(path: &str) -> &str {
 fn imports(line: &str) -> Vec<String> {
     let ends = |c: char| !(c.is_alphanumeric() || c == '_');
     let mut found = Vec::new();
-    for (at, start) in line.match_indices("crate::") {
-        if line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+    let starts = line.match_indices("crate::").chain(line.match_indices("service::"));
+    for (at, start) in starts {
+        if line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':') {
             continue;
         }
         let path = &line[at + start.len()..];
@@ -231,11 +217,11 @@ mod tests {
             "const LAYERS: [&[&str]; 2] = [\n    &[\"app\"],\n    &[\"api\", \"sync\", \"api::v1\"],\n];\n";
         let files = [
             ("host/src/main.rs", "use crate::api::run;"),
-            ("host/src/app.rs", "use crate::sync::Pull;\nuse crate::app::App;"),
-            ("host/src/api/mod.rs", "use crate::app::App;\nuse crate::sync::pull;"),
-            ("host/src/api/v1/mod.rs", "use crate::api::Reply;\nuse crate::Macro;\nuse crate::sync::pull;"),
-            ("host/src/sync/mod.rs", "use crate::app::App;\nuse crate::api::v1::list;"),
-            ("host/src/sync/tests.rs", "use crate::api::Reply;"),
+            ("host/service/src/app.rs", "use crate::sync::Pull;\nuse crate::app::App;"),
+            ("host/src/api/mod.rs", "use service::app::App;\nuse service::sync::pull;"),
+            ("host/src/api/v1/mod.rs", "use crate::api::Reply;\nuse crate::Macro;\nuse service::sync::pull;"),
+            ("host/service/src/sync/mod.rs", "use crate::app::App;\nuse crate::api::v1::list;"),
+            ("host/service/src/sync/tests.rs", "use crate::api::Reply;"),
             ("tests/tidy/layers.rs", table),
         ];
         let project = Project::new(files.map(|(path, text)| Source::new(path, text)).into());

@@ -4,7 +4,7 @@ use crate::files::Project;
 use crate::ratchet::Offence;
 
 /// Folders that hold modules, and no files but the first ones of a crate or a module.
-const FOLDERS: [&str; 2] = ["host/src/", "host/src/api/"];
+const FOLDERS: [&str; 3] = ["host/src/", "host/src/api/", "host/service/src/"];
 
 /// The first files of a crate or a module.
 const FIRST: [&str; 3] = ["lib.rs", "main.rs", "mod.rs"];
@@ -38,7 +38,7 @@ mod tests {
             "host/src/api/mod.rs",
             "host/src/api/page.rs",
             "host/src/log.rs",
-            "host/src/sync/page.rs",
+            "host/service/src/sync/page.rs",
             "host/src/log.md",
         ];
         let project = Project::new(paths.map(|path| Source::new(path, "")).into());

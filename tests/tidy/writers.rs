@@ -32,19 +32,19 @@ const RESTRICTIONS: [Restriction; 3] = [
             "update",
             "write",
         ],
-        homes: &["host/src/local_copy/"],
+        homes: &["host/service/src/local_copy/"],
         why: "local_copy alone writes provider records: call it",
     },
     Restriction {
         of: "ConnectionLock",
         functions: &["take"],
-        homes: &["host/src/connections/", "host/src/local_copy/"],
+        homes: &["host/service/src/connections/", "host/service/src/local_copy/"],
         why: "local_copy and connections take the lock of a connection: hand them the work to be done under it",
     },
     Restriction {
         of: "log",
         functions: &["last_sequence"],
-        homes: &["host/src/connections/write_context.rs", "host/src/sync/pull.rs"],
+        homes: &["host/service/src/connections/write_context.rs", "host/service/src/sync/pull.rs"],
         why: "a pull and a provider call read the end of the log before they ask the provider: take the number from them",
     },
 ];
@@ -91,14 +91,14 @@ mod tests {
         let text = "use storage::items::{self, Item, replace};\nuse storage::locked::ConnectionLock;\n\
                     fn f() {\n    items::update(x);\n    collection_items::update(x); // items::insert\n    ConnectionLock::take(x)\n}\n";
         let expected = ["items::replace", "items::update", "ConnectionLock::take"];
-        assert_eq!(named("host/src/sync/page.rs", text), expected);
+        assert_eq!(named("host/service/src/sync/page.rs", text), expected);
     }
 
     #[test]
     fn a_home_may_name_its_functions() {
         let text = "use storage::items;\nuse storage::log;\nfn f() {\n    items::insert(x);\n    log::last_sequence(y);\n}\n";
-        assert_eq!(named("host/src/local_copy/upsert.rs", text), ["log::last_sequence"]);
-        assert_eq!(named("host/src/sync/pull.rs", text), ["items::insert"]);
+        assert_eq!(named("host/service/src/local_copy/upsert.rs", text), ["log::last_sequence"]);
+        assert_eq!(named("host/service/src/sync/pull.rs", text), ["items::insert"]);
         assert!(named("host/storage/src/log.rs", text).is_empty());
         assert!(
             named("host/src/api/page.rs", "use crate::resources::items;\nfn f() { items::update(x) }")

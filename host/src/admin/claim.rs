@@ -6,12 +6,12 @@ use axum::response::Response;
 use base::error::{Code, Error, Result, refuse};
 use http::StatusCode;
 use serde_json::Value;
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use storage::idempotency as table;
 use storage::lane::Lane;
 
 use crate::admin::visit::Visit;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::web::error::{FailedCode, status};
 use crate::web::fingerprint::of_parts;
 use crate::web::idempotency::{self, ClaimResult};

@@ -2,6 +2,8 @@
 
 use base::error::{Code, Error, Refusal, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::operators::links;
 use url::form_urlencoded;
 
 use crate::admin::addresses;
@@ -11,8 +13,6 @@ use crate::admin::parts::icon::{PanelIcon, icon};
 use crate::admin::texts::fill;
 use crate::admin::view::{PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::links;
 use crate::web::error;
 
 /// Seconds after which the page of an outage asks again.

@@ -3,9 +3,8 @@
 //! part is the idempotency key of what the form does, so that a form that is sent twice acts once.
 
 use base::keyring::Keyring;
+use service::app::App;
 use sha2::{Digest, Sha256};
-
-use crate::app::App;
 
 /// Name of the field of a form that holds its token.
 pub const TOKEN: &str = "token";

@@ -3,6 +3,8 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use service::locale::html::Html;
+use service::manage::actor::Act;
 
 use crate::admin::assets;
 use crate::admin::parts::badge::BadgeTone;
@@ -11,8 +13,6 @@ use crate::admin::parts::note::note;
 use crate::admin::texts::fill;
 use crate::admin::view::{FrameKind, MenuEntry, PanelPage, View, ViewKind};
 use crate::admin::visit::{PanelPlace, Visit};
-use crate::locale::html::Html;
-use crate::manage::actor::Act;
 use crate::web::request_id::X_REQUEST_ID;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; form-action 'self'; \

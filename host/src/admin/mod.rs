@@ -24,13 +24,13 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::routing::{MethodFilter, MethodRouter, any, get, on};
 use http::{Extensions, HeaderMap, StatusCode, Version};
+use service::app::App;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate};
 
 use crate::admin::layout::SecretPage;
 use crate::admin::routes::{NO_PAGE, OTHER_METHOD, PanelRoute, RouteMethod, TABLE};
 use crate::admin::serve::{Panel, PanelParams, serve};
-use crate::app::App;
 
 /// The routes of the panel, with budgets of their own.
 pub fn routes(_app: &App) -> Router<App> {

@@ -4,6 +4,7 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 
 use base::error::{Code, Result, not_found, refuse};
+use service::manage::actor::Act;
 
 use crate::admin::pages::{
     account, accounts, accounts_changes, accounts_detail, accounts_new, accounts_return, applications, audit,
@@ -13,7 +14,6 @@ use crate::admin::pages::{
 };
 use crate::admin::view::View;
 use crate::admin::visit::Visit;
-use crate::manage::actor::Act;
 
 /// The work of a page.
 pub type PageFn = for<'v> fn(&'v Visit) -> Pin<Box<dyn Future<Output = Result<View>> + Send + 'v>>;

@@ -3,9 +3,8 @@
 use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, header};
+use service::app::config::Config;
 use url::{Host, Url};
-
-use crate::app::config::Config;
 
 const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 

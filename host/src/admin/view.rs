@@ -1,10 +1,10 @@
 //! The outcome of a page of the panel: a document, or another page to go to, with the cookies that the browser gets.
 
 use http::StatusCode;
+use service::locale::html::Html;
 
 use crate::admin::cookies::CookieKind;
 use crate::admin::texts::PanelTexts;
-use crate::locale::html::Html;
 
 /// The outcome of a request.
 pub struct View {
@@ -224,7 +224,7 @@ mod tests {
     fn every_code_is_known_by_its_name() {
         for (code, name) in FLASH_CODES {
             assert_eq!((code.as_str(), FlashCode::of_name(name)), (name, Some(code)));
-            assert!(!code.text(crate::admin::texts::texts(crate::locale::Language::English)).is_empty());
+            assert!(!code.text(crate::admin::texts::texts(service::locale::Language::English)).is_empty());
         }
         assert_eq!(FlashCode::of_name("other"), None);
     }

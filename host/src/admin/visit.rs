@@ -5,6 +5,11 @@ use std::collections::HashMap;
 use base::error::{Code, Result, not_found, refuse};
 use base::tenant::Tenant;
 use serde::de::DeserializeOwned;
+use service::app::App;
+use service::locale::Language;
+use service::locale::html::Html;
+use service::manage::actor::{Act, Actor};
+use service::manage::operators::sessions::{Session, SignInOrigin};
 use storage::api_keys::Application;
 use storage::organizations::Organization;
 
@@ -14,11 +19,6 @@ use crate::admin::parts::moment::{self, TimeFormat};
 use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::PanelTexts;
 use crate::admin::view::FlashCode;
-use crate::app::App;
-use crate::locale::Language;
-use crate::locale::html::Html;
-use crate::manage::actor::{Act, Actor};
-use crate::manage::operators::sessions::{Session, SignInOrigin};
 
 use crate::web::cursor::Binding;
 use crate::web::form::FormFields;

@@ -3,11 +3,11 @@
 use axum::response::Response;
 use base::error::{Code, Result, invalid};
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 
 use crate::api::access::api_key::Caller;
 use crate::api::response::reply;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::web::fingerprint::of_parts;
 use crate::web::idempotency::{ClaimResult, claim_scope};
 

@@ -8,12 +8,11 @@ use prometheus_client::metrics::counter::{ConstCounter, Counter};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::{ConstGauge, Gauge};
 use prometheus_client::registry::{Registry, Unit};
+use service::app::App;
+use service::app::log_queue;
+use service::app::metrics::Metrics;
 use storage::job_admin::{self, Count};
 use storage::sync_states::{self, Lag};
-
-use crate::app::App;
-use crate::app::log_queue;
-use crate::app::metrics::Metrics;
 
 /// The media type of the page: OpenMetrics, which Prometheus reads.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -1,8 +1,7 @@
 //! limit, cursor, next_cursor, and how a page of a list is written. `web::cursor` makes and reads the cursors.
 
 use base::error::{Code, Result, invalid};
-
-use crate::app::page_cache;
+use service::app::page_cache;
 
 /// What a list answers when nothing is said.
 pub const DEFAULT_LIMIT: i64 = 50;

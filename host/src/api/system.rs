@@ -14,6 +14,7 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use secrecy::ExposeSecret;
 use serde_json::json;
+use service::app::App;
 use storage::Outage;
 use storage::lane::Lane;
 use subtle::ConstantTimeEq;
@@ -22,7 +23,6 @@ use tokio::time::{Instant, timeout};
 
 use crate::api::operations::Operations;
 use crate::api::{docs, metrics, openapi};
-use crate::app::App;
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::rate_limit::{Class, Limiters};
 

@@ -9,10 +9,10 @@ use axum::extract::{Extension, Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
 use http::{HeaderValue, Method, StatusCode, header};
+use service::app::App;
+use service::tracking::hits::{self, Visitor};
+use service::tracking::{PATH, TrackedTarget};
 
-use crate::app::App;
-use crate::tracking::hits::{self, Visitor};
-use crate::tracking::{PATH, TrackedTarget};
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::rate_limit::{Class, Limiters, Standing};
 

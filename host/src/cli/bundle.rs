@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use runtime::Manifest;
-
-use crate::app::config::Config;
+use service::app::config::Config;
 
 /// Names of the connectors of this repository, wherever their folder is.
 const NAMES: [&str; 6] = ["dav", "gmail", "google", "imap", "jmap", "sandbox"];

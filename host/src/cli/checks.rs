@@ -3,8 +3,7 @@
 use std::ops::RangeInclusive;
 
 use anyhow::{Result, ensure};
-
-use crate::app::config::Config;
+use service::app::config::Config;
 
 /// Days that the event log can be kept: a month at least, so that a client that was away finds its position again.
 const EVENTS_DAYS: RangeInclusive<i64> = 30..=365;

@@ -4,9 +4,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use service::app::config::Config;
 
 use crate::api;
-use crate::app::config::Config;
 use crate::cli::output::answer;
 
 /// Print the OpenAPI 3.1 document of the API as JSON

@@ -10,11 +10,11 @@ use clap::Args;
 use runtime::{Allocation, Runtime};
 use rustix::fs::Access;
 use serde_json::json;
+use service::app;
+use service::app::config::Config;
 use storage::dialect::Dialect;
 use storage::{Db, migrations};
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::master_key::{self, KeyMatch, KeySource};
 use crate::cli::output::{answer, table};
 use crate::cli::settings::Settings;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use model::Instant;
+use service::app::App;
+use service::manage::operators::{acceptance, links};
 use zeroize::Zeroizing;
 
-use crate::app::App;
 use crate::cli::refusal::command_error;
 use crate::cli::settings_file::read_secret;
-use crate::manage::operators::{acceptance, links};
 
 /// The variable with the address of the first operator.
 pub const EMAIL_VARIABLE: &str = "SWITCHBOARD_ADMIN_EMAIL";

@@ -8,18 +8,18 @@ use clap::{Args, Subcommand, ValueEnum};
 use jiff::Span;
 use model::Instant;
 use serde_json::{Value, json};
+use service::app::database_clock;
+use service::manage;
+use service::manage::jobs::{HostedJob, host_name};
 use storage::Db;
 use storage::hosts::{self, Host};
 use storage::job_admin::{self, Filter};
 use storage::jobs::Job;
 
-use crate::app::database_clock;
 use crate::cli::output::{answer, table};
 use crate::cli::refusal::command_error;
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
-use crate::manage;
-use crate::manage::jobs::{HostedJob, host_name};
 
 /// A server that runs meanwhile reads the table at least so often.
 const SEEN_AFTER: &str = "a running server begins it within five seconds";

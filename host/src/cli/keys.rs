@@ -12,19 +12,19 @@ use clap::{Args, Subcommand};
 use jiff::{Span, SpanRelativeTo};
 use model::Instant;
 use serde_json::{Value, json};
+use service::app;
+use service::app::config::Config;
+use service::app::database_clock;
+use service::manage::keys::restrictions::network;
+use service::manage::keys::{self, DEFAULT_OVERLAP_S, MAX_OVERLAP_S, RATE_LIMIT, RotatedKey, state, unsaved};
 use storage::Db;
 use storage::api_keys::{self, ApiKey};
 use storage::key_revocations::{self, KeyWebhooks};
 
-use crate::app;
-use crate::app::config::Config;
-use crate::app::database_clock;
 use crate::cli::output::{answer, table};
 use crate::cli::refusal::command_error;
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
-use crate::manage::keys::restrictions::network;
-use crate::manage::keys::{self, DEFAULT_OVERLAP_S, MAX_OVERLAP_S, RATE_LIMIT, RotatedKey, state, unsaved};
 
 /// A server that runs meanwhile remembers keys for a moment.
 const SEEN_AFTER: &str = "a running server refuses it within a second";

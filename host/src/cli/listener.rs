@@ -20,13 +20,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use ipnet::IpNet;
+use service::app::metrics::Metrics;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 use tower::Service;
 use tower_http::timeout::TimeoutBody;
 
-use crate::app::metrics::Metrics;
 use crate::web::rate_limit::site;
 
 /// Open connections at most; more wait in the system's queue.

@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use anyhow::Result;
 use futures::future::{OptionFuture, join};
 use ipnet::IpNet;
+use service::app::config::Config;
+use service::app::metrics::Metrics;
 use tokio::sync::watch;
 
-use crate::app::config::Config;
-use crate::app::metrics::Metrics;
 use crate::cli::listener::Listener;
-use crate::service::ServiceRoutes;
+use crate::routes::ServiceRoutes;
 
 /// Bound sockets.
 pub struct Listeners {

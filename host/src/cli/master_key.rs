@@ -5,10 +5,9 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use base::clock::Entropy;
 use base::keyring::Keyring;
+use service::app;
+use service::connections::credentials;
 use storage::{Db, api_keys, connections as connection_rows, installation, migrations};
-
-use crate::app;
-use crate::connections::credentials;
 
 /// Variables that the master key can come from, in their order.
 const VARIABLES: [&str; 2] = ["SWITCHBOARD_MASTER_KEY", "SWITCHBOARD_MASTER_KEY_FILE"];

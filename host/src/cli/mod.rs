@@ -141,7 +141,7 @@ fn logging(level: &str, work: impl Future<Output = Result<ExitCode>>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::config::Config;
+    use service::app::config::Config;
 
     #[test]
     fn the_command_line_is_sound() {

@@ -4,8 +4,7 @@ use std::str::FromStr;
 
 use ipnet::IpNet;
 use serde::Deserialize;
-
-use crate::manage::keys::restrictions;
+use service::manage::keys::restrictions;
 
 /// A network, or one address.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]

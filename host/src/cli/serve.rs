@@ -9,6 +9,10 @@ use axum::Router;
 use base::clock::{Clock, Entropy};
 use clap::Args;
 use sandbox_provider::{self, Sandbox};
+use service::app::App;
+use service::app::config::Config;
+use service::app::supervise::{Backoff, supervised};
+use service::jobs;
 use storage::lane::Lane;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
@@ -16,17 +20,13 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::api;
-use crate::app::App;
-use crate::app::config::Config;
-use crate::app::supervise::{Backoff, supervised};
 use crate::cli::first_operator;
 use crate::cli::listeners::Listeners;
 use crate::cli::serve_settings::ServeSettings;
 use crate::cli::settings::Settings;
 use crate::cli::threads::block_on;
 use crate::cli::{store, telemetry};
-use crate::jobs;
-use crate::service::{self, ServiceRoutes};
+use crate::routes::{self, ServiceRoutes};
 
 /// From the signal to the end of the process at most.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -258,7 +258,7 @@ async fn start(config: Config) -> Result<StartedService> {
         let provider = Sandbox::new(settings).context("cannot start the sandbox provider")?;
         sandbox = Some(sandbox_provider::router(provider));
     }
-    let routes = service::routes(&app, sandbox);
+    let routes = routes::assemble(&app, sandbox);
     let watched = app.config.connectors_dir.clone().filter(|_| app.config.watch_connectors);
     let watch =
         watched.map(|dir| app.runtime.watch(&dir).with_context(|| format!("cannot watch {}", dir.display())));

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::app::config::Config;
+use service::app::config::Config;
+
 use crate::cli::telemetry::Format;
 
 /// Everything that `serve` needs.

@@ -10,9 +10,9 @@ use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
 use secrecy::SecretString;
 use serde::Deserialize;
+use service::app::config::{Config, VerdictFailure};
 use storage::PoolLimits;
 
-use crate::app::config::{Config, VerdictFailure};
 use crate::cli::network::Network;
 use crate::cli::pools::PoolSettings;
 use crate::cli::serve_settings::ServeSettings;
@@ -171,7 +171,7 @@ pub struct Settings {
     /// How log lines look [default: human on a terminal, else json]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_FORMAT", value_name = "FORMAT")]
     log_format: Option<Format>,
-    /// What is logged: error, warn, info, debug or trace, or by module, for example `info,switchboard::sync=debug` [default: info]
+    /// What is logged: error, warn, info, debug or trace, or by module, for example `info,service::sync=debug` [default: info]
     #[arg(long, help_heading = "Log", env = "SWITCHBOARD_LOG_LEVEL", value_name = "LEVEL")]
     log_level: Option<String>,
     /// How old the local copy may be when it answers a read; older asks the provider first. What clients follow answers at once while it is in

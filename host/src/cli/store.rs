@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
 use base::file_lock::FileLock;
+use service::app::config::Config;
 use storage::{Db, Options};
-
-use crate::app::config::Config;
 
 /// The folder of a data directory in which the files of a restore wait. While it is there, the restore has not come to its end.
 pub const RESTORE_FOLDER: &str = "restore.tmp";

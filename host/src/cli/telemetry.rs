@@ -7,9 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use serde::Deserialize;
+use service::app::log_queue;
 use tracing_subscriber::{EnvFilter, fmt};
-
-use crate::app::log_queue;
 
 /// Longest wait of a process that ends for the reader of its log.
 const LAST_LINES_TIMEOUT: Duration = Duration::from_secs(1);
@@ -27,11 +26,11 @@ pub enum Format {
     Human,
 }
 
-/// Starts logging for this process, once. `level` is a level or a list of directives (`info,switchboard::sync=debug`); without
+/// Starts logging for this process, once. `level` is a level or a list of directives (`info,service::sync=debug`); without
 /// a format a terminal gets text and everything else JSON.
 pub fn start(format: Option<Format>, level: &str) -> Result<()> {
     let filter = EnvFilter::try_new(level)
-        .with_context(|| format!("log_level \"{level}\" must be error, warn, info, debug, trace or a list such as info,switchboard::sync=debug"))?;
+        .with_context(|| format!("log_level \"{level}\" must be error, warn, info, debug, trace or a list such as info,service::sync=debug"))?;
     let terminal = std::io::stderr().is_terminal();
     let format = format.unwrap_or(if terminal { Format::Human } else { Format::Json });
     let queue = log_queue::open(report_dropped).context("cannot start the log")?;

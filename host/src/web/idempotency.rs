@@ -10,12 +10,12 @@ use axum::response::Response;
 use base::error::{Code, Refusal, Result, invalid};
 use bytes::Bytes;
 use http::StatusCode;
+use service::app::App;
+use service::app::running_claims::{CLAIM_LEASE_MS, Claim, ClaimEnd, RunningClaim};
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
 use storage::idempotency as table;
 use storage::idempotency::{NewClaim, StoredAnswer};
 
-use crate::app::App;
-use crate::app::running_claims::{CLAIM_LEASE_MS, Claim, ClaimEnd, RunningClaim};
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
 use crate::web::error::{FailedCode, is_of_the_moment};
 use crate::web::fingerprint::of_parts;
 

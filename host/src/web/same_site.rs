@@ -2,9 +2,8 @@
 
 use axum::extract::Request;
 use http::{HeaderMap, header};
+use service::app::App;
 use url::Url;
-
-use crate::app::App;
 
 /// Whether another site made the browser send this request. A page that gives no referrer sends its own forms with the Origin `null`: there
 /// `Sec-Fetch-Site` decides, and in browsers without it the form's token.

@@ -5,8 +5,8 @@ use harness::panel_user::PanelUser;
 use harness::{Exchange, TestServer};
 use reqwest::Url;
 use serde_json::json;
+use service::manage::actor::Role;
 use storage::sql::query;
-use switchboard::manage::actor::Role;
 
 use crate::admin::client::{account_of, assert_whole, led_to, other_application, token};
 

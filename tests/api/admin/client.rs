@@ -8,14 +8,14 @@ use harness::panel_user::{PanelUser, form_token};
 use harness::{Exchange, TestServer};
 use reqwest::Url;
 use serde_json::{Value, json};
+use service::app::event_log::{self, NewLogEntry, Origin};
+use service::app::stored_response::IdempotentAttempt;
+use service::connections::credentials::GivenCredentials;
+use service::connections::{self, NewConnection};
+use service::manage::actor::{Actor, Role};
+use service::manage::operators::links::{self, Invitation};
+use service::webhooks::subscription;
 use storage::{api_keys, log};
-use switchboard::app::event_log::{self, NewLogEntry, Origin};
-use switchboard::app::stored_response::IdempotentAttempt;
-use switchboard::connections::credentials::GivenCredentials;
-use switchboard::connections::{self, NewConnection};
-use switchboard::manage::actor::{Actor, Role};
-use switchboard::manage::operators::links::{self, Invitation};
-use switchboard::webhooks::subscription;
 
 use crate::admin::PASSWORD;
 
@@ -172,7 +172,7 @@ pub async fn webhook_of(server: &TestServer, tenant: &Tenant) -> String {
 pub async fn key_of(server: &TestServer, tenant: &Tenant) -> String {
     let made = server.app.keyring.new_api_key();
     let new =
-        switchboard::manage::keys::unsaved(&server.app.clock, &server.app.entropy, &made, "Robot".to_owned());
+        service::manage::keys::unsaved(&server.app.clock, &server.app.entropy, &made, "Robot".to_owned());
     let key = api_keys::ApiKey { tenant: tenant.clone(), scopes: vec!["usage.read".to_owned()], ..new };
     let id = key.id.clone();
     let stored: anyhow::Result<()> = server

@@ -2,8 +2,8 @@
 
 use harness::TestServer;
 use harness::panel_user::{PanelUser, form_token};
-use switchboard::manage::actor::Role;
-use switchboard::manage::operators::{directory, links};
+use service::manage::actor::Role;
+use service::manage::operators::{directory, links};
 
 use crate::admin::PASSWORD;
 

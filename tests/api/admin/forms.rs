@@ -3,11 +3,11 @@
 use harness::TestServer;
 use harness::panel_user::{PanelUser, form_token};
 use reqwest::{Method, Url};
+use service::manage::actor::Actor;
+use service::manage::organizations;
 use storage::organizations::OrganizationPosition;
 use storage::{api_keys, audit_log};
 use switchboard::admin::routes::TABLE;
-use switchboard::manage::actor::Actor;
-use switchboard::manage::organizations;
 
 use crate::admin::PASSWORD;
 use crate::admin::client::{first_operator, led_to, path_of, token};

@@ -3,8 +3,8 @@
 use base::tenant::Tenant;
 use harness::TestServer;
 use harness::panel_user::PanelUser;
+use service::manage::actor::Role;
 use storage::oauth_clients::{self, OAuthClient};
-use switchboard::manage::actor::Role;
 
 use crate::admin::client::{assert_whole, led_to, token};
 

@@ -3,8 +3,8 @@
 use base::tenant::Tenant;
 use harness::TestServer;
 use harness::panel_user::PanelUser;
+use service::manage::actor::{Act, Role};
 use switchboard::admin::routes::{PageAccess, PanelRoute, TABLE};
-use switchboard::manage::actor::{Act, Role};
 
 use crate::admin::client::{key_of, other_application, path_of, token};
 

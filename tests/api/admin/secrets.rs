@@ -2,8 +2,8 @@
 
 use harness::panel_user::{PanelUser, form_token};
 use harness::{Exchange, TestServer};
+use service::manage::actor::Role;
 use storage::audit_log;
-use switchboard::manage::actor::Role;
 
 use crate::admin::client::{assert_whole, key_of, led_to, token};
 

@@ -2,9 +2,9 @@
 
 use harness::panel_user::{PanelUser, form_token};
 use harness::{Exchange, TestServer};
-use switchboard::manage::actor::Role;
-use switchboard::manage::operators::sessions::hash_of;
-use switchboard::manage::operators::{directory, totp};
+use service::manage::actor::Role;
+use service::manage::operators::sessions::hash_of;
+use service::manage::operators::{directory, totp};
 
 use crate::admin::PASSWORD;
 use crate::admin::client::{first_operator, led_to, sign_in, token};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use harness::TestServer;
 use http::Method;
-use switchboard::manage::actor::{Actor, Role};
-use switchboard::manage::operators::links::{self, Invitation};
+use service::manage::actor::{Actor, Role};
+use service::manage::operators::links::{self, Invitation};
 
 use crate::admin::client::{account_of, key_of};
 

@@ -4,13 +4,13 @@ use base::error::{Code, Error, Result};
 use base::tenant::Tenant;
 use harness::TestServer;
 use serde_json::Value;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::manage::acting::{Target, attempt};
+use service::manage::actor::{Actor, Role};
+use service::manage::redirects::RedirectChange;
+use service::manage::{applications, organizations, redirects};
 use storage::audit_log;
 use storage::organizations::OrganizationPosition;
-use switchboard::app::stored_response::{IdempotentAttempt, StoredResponse};
-use switchboard::manage::acting::{Target, attempt};
-use switchboard::manage::actor::{Actor, Role};
-use switchboard::manage::redirects::RedirectChange;
-use switchboard::manage::{applications, organizations, redirects};
 
 /// An act of the command line on the installation.
 fn act(server: &TestServer, name: &'static str) -> IdempotentAttempt {

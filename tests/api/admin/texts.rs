@@ -3,8 +3,8 @@
 use harness::TestServer;
 use http::Method;
 use reqwest::Url;
+use service::manage::actor::Role;
 use storage::api_keys;
-use switchboard::manage::actor::Role;
 
 use crate::admin::client::{assert_whole, led_to, token};
 

@@ -6,8 +6,8 @@ use harness::panel_user::PanelUser;
 use harness::receiver::Receiver;
 use harness::{Exchange, TestServer};
 use serde_json::{Value, json};
+use service::manage::actor::Role;
 use storage::sql::query;
-use switchboard::manage::actor::Role;
 
 use crate::admin::client::{assert_whole, led_to, other_application, token, webhook_of};
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use base::clock::Entropy;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use switchboard::jobs::pull::PULL;
+use service::jobs::pull::PULL;
 
 /// The days of March 2026 on which each series takes place, an hour from nine on.
 const DAYS: [u8; 4] = [2, 3, 4, 5];

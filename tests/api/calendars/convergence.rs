@@ -13,9 +13,9 @@ use harness::{Actor, TestServer, reconnected};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestError, TestRng, TestRunner};
 use serde_json::{Value, json};
+use service::retention;
 use storage::api_keys;
 use storage::log::{self, FeedLine};
-use switchboard::retention;
 
 /// Histories, unless the environment says otherwise.
 const CASES: u32 = 20;

@@ -7,10 +7,10 @@ use harness::{Actor, TestServer};
 use model::Instant;
 use model::calendar::{Event, EventType};
 use serde_json::{Value, json};
+use service::local_copy::event_span::bounds;
 use storage::api_keys;
 use storage::items::{self, Item};
 use storage::locked::ConnectionLock;
-use switchboard::local_copy::event_span::bounds;
 
 const MARCH: &str = "expand=true&start=2026-03-01T00:00:00Z&end=2026-04-01T00:00:00Z";
 /// RFC 7529: the first of the Hebrew month Adar.

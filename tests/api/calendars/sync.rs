@@ -146,7 +146,7 @@ async fn a_pull_under_way_does_not_undo_a_start() {
     let before = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
     let before = before.expect("a query").expect("the calendar was read");
     api.post(format!("/v1/calendars/{calendar}/sync/start"), json!({})).send().await.expect(202);
-    switchboard::sync::save(&server.app, &before, None).await.expect("the pull writes what it found");
+    service::sync::save(&server.app, &before, None).await.expect("the pull writes what it found");
     let after = sync_states::find(server.app.db.reader(), id, "calendar", &calendar).await;
     let after = after.expect("a query").expect("a state");
     assert!(!before.followed && after.followed && after.started_at.is_some());
@@ -173,7 +173,7 @@ async fn a_pull_under_way_does_not_undo_a_reset() {
         .await
         .expect(202);
     let late = sync_states::SyncState { provider_resets: 7, ..before.clone() };
-    switchboard::sync::save(&server.app, &late, None).await.expect("the pull ends");
+    service::sync::save(&server.app, &late, None).await.expect("the pull ends");
     let after = find().await;
     assert_eq!((after.epoch, after.provider_resets), (before.epoch + 1, before.provider_resets));
     assert!(after.generation > before.generation);

@@ -2,7 +2,7 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use switchboard::retention;
+use service::retention;
 
 use crate::email::mailbox::text;
 

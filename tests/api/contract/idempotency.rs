@@ -7,12 +7,12 @@ use base::error::{Code, Error, refuse};
 use harness::TestServer;
 use http::StatusCode;
 use serde_json::json;
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::job_runner::lease::HostLease;
 use storage::dialect::Dialect;
 use storage::idempotency::{self, NewClaim};
 use switchboard::api::response::error;
-use switchboard::app::App;
-use switchboard::app::stored_response::{IdempotentAttempt, StoredResponse};
-use switchboard::job_runner::lease::HostLease;
 use switchboard::web::idempotency::{ClaimResult, claim_scope, finish};
 use tokio::task::JoinHandle;
 

@@ -6,10 +6,10 @@ use base::error::Code;
 use harness::{Actor, TestServer};
 use reqwest::header::{AUTHORIZATION, HeaderMap};
 use serde_json::{Value, json};
+use service::app::App;
 use storage::api_keys::ApiKey;
 use switchboard::api::access::api_key::authenticate;
 use switchboard::api::access::key_lookups::KeyLookups;
-use switchboard::app::App;
 
 const WORK: &str = "/v1/calendars";
 

@@ -2,7 +2,7 @@
 //! here passes on whatever the test wants.
 
 use serde_json::{Value, json};
-use switchboard::app::resource_kind::ResourceKind;
+use service::app::resource_kind::ResourceKind;
 
 use crate::contract::odd_items::good;
 use crate::contract::odd_items::relay::{ScriptedAnswer, World};

@@ -2,10 +2,10 @@
 //! after the wait, and only the kinds of data of the wait's bucket wait.
 
 use serde_json::{Value, json};
+use service::app::resource_kind::ResourceKind;
+use service::sync::schedule::{pull_job, pull_soon};
+use service::sync::scope::SyncScope;
 use storage::jobs;
-use switchboard::app::resource_kind::ResourceKind;
-use switchboard::sync::schedule::{pull_job, pull_soon};
-use switchboard::sync::scope::SyncScope;
 
 use crate::contract::odd_items::good;
 use crate::contract::odd_items::relay::{ScriptedAnswer, World};

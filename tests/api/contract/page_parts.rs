@@ -3,10 +3,10 @@
 
 use harness::TestServer;
 use serde_json::{Value, json};
+use service::app::resource_kind::ResourceKind;
 use storage::dialect::Dialect;
 use storage::sync_states::{self, SyncState};
 use storage::{items, log};
-use switchboard::app::resource_kind::ResourceKind;
 
 use crate::contract::odd_items::good;
 use crate::contract::odd_items::relay::World;

@@ -4,9 +4,9 @@
 use harness::{Actor, TestServer};
 use model::wire::{Item, JsonText, Source};
 use serde_json::{Value, json};
+use service::app::resource_kind::ResourceKind;
+use service::local_copy::normalize::prepared;
 use storage::dialect::Dialect;
-use switchboard::app::resource_kind::ResourceKind;
-use switchboard::local_copy::normalize::prepared;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};
 

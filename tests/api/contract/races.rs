@@ -3,9 +3,9 @@
 
 use harness::{Actor, Exchange, TestServer};
 use serde_json::{Value, json};
+use service::job_runner::runner;
+use service::jobs::upkeep::PURGE;
 use storage::sql::query;
-use switchboard::job_runner::runner;
-use switchboard::jobs::upkeep::PURGE;
 
 use crate::contacts::people::zoe;
 use crate::email::mailbox::{Mailbox, Provider, text, until};

@@ -2,8 +2,8 @@
 //! page that is an enumeration. The connector here passes on whatever the test wants.
 
 use serde_json::{Value, json};
+use service::app::resource_kind::ResourceKind;
 use storage::sync_states::{self, SyncState};
-use switchboard::app::resource_kind::ResourceKind;
 
 use crate::contract::odd_items::good;
 use crate::contract::odd_items::relay::{ScriptedAnswer, World};

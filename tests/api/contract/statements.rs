@@ -4,8 +4,8 @@
 use harness::{Actor, Ask, TestServer};
 use http::Method;
 use serde_json::{Value, json};
-use switchboard::app::metrics::StatementTotals;
-use switchboard::jobs::pull::PULL;
+use service::app::metrics::StatementTotals;
+use service::jobs::pull::PULL;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text};
 

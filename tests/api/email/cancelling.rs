@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use futures::future::join_all;
 use harness::Exchange;
 use serde_json::{Value, json};
-use switchboard::app::App;
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::runner;
-use switchboard::sending::dispatch_job::SEND;
+use service::app::App;
+use service::job_runner::kind::JobKind;
+use service::job_runner::runner;
+use service::sending::dispatch_job::SEND;
 
 use crate::email::mailbox::{Mailbox, Provider, text, until};
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use harness::Exchange;
 use serde_json::{Value, json};
-use switchboard::app::App;
+use service::app::App;
 use tokio::sync::Semaphore;
 
 use crate::email::mailbox::{Mailbox, Provider, letter, text, until};

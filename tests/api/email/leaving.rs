@@ -3,15 +3,15 @@
 use futures::future::join_all;
 use harness::TestServer;
 use serde_json::{Value, json};
+use service::app::App;
+use service::job_runner::kind::JobKind;
+use service::job_runner::lease::{self, HostLease};
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
+use service::sending::dispatch_job::SEND;
 use storage::Tx;
 use storage::jobs::{self, Claim, Fence};
 use storage::outbox;
-use switchboard::app::App;
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::lease::{self, HostLease};
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
-use switchboard::sending::dispatch_job::SEND;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 

@@ -8,11 +8,11 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use reqwest::Client;
 use serde_json::{Value, json};
+use service::job_runner::kind::JobKind;
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
+use service::sending::dispatch_job::SEND;
 use storage::jobs;
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
-use switchboard::sending::dispatch_job::SEND;
 use tempfile::TempDir;
 use tokio::sync::watch;
 

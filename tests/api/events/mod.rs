@@ -9,10 +9,10 @@ use base::tenant::Tenant;
 use harness::receiver::Receiver;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use service::app::App;
+use service::app::event_log::{NewLogEntry, Origin, append};
+use service::retention;
 use storage::api_keys::{self, ApiKey};
-use switchboard::app::App;
-use switchboard::app::event_log::{NewLogEntry, Origin, append};
-use switchboard::retention;
 
 const DAY_MS: i64 = 86_400_000;
 

@@ -7,12 +7,12 @@ use futures::StreamExt;
 use harness::{Actor, TestServer};
 use reqwest::Response;
 use serde_json::{Value, json};
+use service::app::App;
+use service::retention;
+use service::webhooks::events::EventRequest;
+use service::webhooks::stream::EventStream;
 use storage::key_revocations::{self, KeyWebhooks};
 use storage::sql::query;
-use switchboard::app::App;
-use switchboard::retention;
-use switchboard::webhooks::events::EventRequest;
-use switchboard::webhooks::stream::EventStream;
 use tokio::time::timeout;
 
 use crate::events::{DAY_MS, key_of, of_type, server, task, write};

@@ -2,9 +2,9 @@
 
 use fakes::{Fault, What};
 use serde_json::{Value, json};
-use switchboard::bookings::jobs::event::BOOKING_EVENT;
-use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
-use switchboard::job_runner::runner;
+use service::bookings::jobs::event::BOOKING_EVENT;
+use service::bookings::jobs::recheck::BOOKING_RECHECK;
+use service::job_runner::runner;
 
 use crate::email::mailbox::text;
 use crate::google::{ALICE, FollowedCalendar, World, event};

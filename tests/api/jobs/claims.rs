@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use base::error::{Code, Result};
 use harness::TestServer;
+use service::app::App;
+use service::job_runner::kind::{JobEnd, JobKind, JobRun};
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
 use storage::{hosts, idempotency};
-use switchboard::app::App;
-use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
 use tokio::sync::{Notify, watch};
 
 use crate::contract::idempotency::{claimed, try_claim};

@@ -6,11 +6,11 @@ use base::clock::Clock;
 use base::error::Result;
 use harness::TestServer;
 use serde_json::{Value, json};
-use switchboard::app::App;
-use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
-use switchboard::job_runner::lease::{self, HostLease};
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
+use service::app::App;
+use service::job_runner::kind::{JobEnd, JobKind, JobRun};
+use service::job_runner::lease::{self, HostLease};
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
 use tokio::sync::{Notify, watch};
 
 use crate::jobs::{MINUTE_MS, NOTHING, enqueue, find};

@@ -9,12 +9,12 @@ use std::time::Duration;
 use base::error::Result;
 use base::tenant::Tenant;
 use harness::TestServer;
+use service::app::App;
+use service::job_runner::kind::{JobEnd, JobKind, JobRun};
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
 use storage::jobs::{self, NewJob};
 use storage::wakes::JobClass;
-use switchboard::app::App;
-use switchboard::job_runner::kind::{JobEnd, JobKind, JobRun};
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
 use tokio::sync::{Notify, Semaphore, watch};
 
 use crate::jobs::NOTHING;

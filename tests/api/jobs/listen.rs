@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use harness::TestServer;
+use service::app::App;
+use service::job_runner::listen;
 use storage::sql::query;
 use storage::wakes::{Grown, JobClass};
-use switchboard::app::App;
-use switchboard::job_runner::listen;
 use tokio::sync::watch;
 use tokio::time::timeout;
 

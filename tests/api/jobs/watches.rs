@@ -2,11 +2,11 @@
 
 use harness::Watcher;
 use serde_json::{Value, json};
+use service::app::App;
+use service::sync::schedule::watch_id;
+use service::sync::watch_job;
 use storage::jobs::{self, Busy, Job};
 use storage::wakes::JobClass;
-use switchboard::app::App;
-use switchboard::sync::schedule::watch_id;
-use switchboard::sync::watch_job;
 
 use crate::email::mailbox::{Mailbox, Provider, until};
 

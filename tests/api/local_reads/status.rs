@@ -3,10 +3,10 @@
 use harness::reconnected;
 use model::Instant;
 use serde_json::{Value, json};
+use service::app::App;
+use service::sync::{self, lifecycle};
 use storage::items;
 use storage::{api_keys, connections};
-use switchboard::app::App;
-use switchboard::sync::{self, lifecycle};
 
 use crate::local_reads::{MINUTE_MS, SECOND_MS, World};
 

@@ -3,11 +3,11 @@
 use harness::browser::{Consent, Page, parameter};
 use harness::{Actor, Exchange};
 use serde_json::{Value, json};
-use switchboard::app::App;
-use switchboard::connections::authorization::EXPIRE_CODE;
-use switchboard::connections::revoke_job::REVOKE;
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::runner;
+use service::app::App;
+use service::connections::authorization::EXPIRE_CODE;
+use service::connections::revoke_job::REVOKE;
+use service::job_runner::kind::JobKind;
+use service::job_runner::runner;
 
 use crate::oauth::{Flow, REDIRECT, STATE, assert_error};
 

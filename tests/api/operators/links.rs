@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use base::error::Code;
 use futures::future::join;
 use harness::TestServer;
+use service::manage::actor::{Actor, Role};
+use service::manage::operators::links::{self, Invitation, LinkKind};
+use service::manage::operators::sign_in::SignIn;
+use service::manage::operators::{acceptance, account, directory, rights, totp};
 use storage::sql::query;
-use switchboard::manage::actor::{Actor, Role};
-use switchboard::manage::operators::links::{self, Invitation, LinkKind};
-use switchboard::manage::operators::sign_in::SignIn;
-use switchboard::manage::operators::{acceptance, account, directory, rights, totp};
 
 use crate::operators::{
     ADA, GRACE, OTHER_PASSWORD, PASSWORD, accept, ada, half, invitation, member, refused, second, sign_in,

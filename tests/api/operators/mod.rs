@@ -11,12 +11,12 @@ use std::net::IpAddr;
 
 use base::error::{Code, Result};
 use harness::{Beside, TestServer};
-use switchboard::app::App;
-use switchboard::manage::actor::{Actor, Role};
-use switchboard::manage::operators::acceptance::{self, NewOperator};
-use switchboard::manage::operators::links::{self as link_pages, Invitation};
-use switchboard::manage::operators::sessions::{self, NewSession, Session, SignInOrigin};
-use switchboard::manage::operators::sign_in::{self as signing_in, Credentials, SignIn};
+use service::app::App;
+use service::manage::actor::{Actor, Role};
+use service::manage::operators::acceptance::{self, NewOperator};
+use service::manage::operators::links::{self as link_pages, Invitation};
+use service::manage::operators::sessions::{self, NewSession, Session, SignInOrigin};
+use service::manage::operators::sign_in::{self as signing_in, Credentials, SignIn};
 
 const PASSWORD: &str = "a staple for 7 horses";
 const OTHER_PASSWORD: &str = "correct horse battery";

@@ -3,14 +3,14 @@
 use base::error::{Code, Error, Result};
 use futures::future::join;
 use harness::TestServer;
+use service::app::App;
+use service::manage::acting::{self, Target};
+use service::manage::actor::{Act, Actor, Role};
+use service::manage::operators::directory::{self, NewAccount};
+use service::manage::operators::links::{self, Invitation};
+use service::manage::operators::rights;
+use service::manage::operators::sign_in::SignIn;
 use storage::audit_log::{self, INSTALLATION, NEWEST};
-use switchboard::app::App;
-use switchboard::manage::acting::{self, Target};
-use switchboard::manage::actor::{Act, Actor, Role};
-use switchboard::manage::operators::directory::{self, NewAccount};
-use switchboard::manage::operators::links::{self, Invitation};
-use switchboard::manage::operators::rights;
-use switchboard::manage::operators::sign_in::SignIn;
 
 use crate::operators::{
     ADA, GRACE, PASSWORD, accept, ada, invitation, member, refused, second, sign_in, signed, visit,
@@ -160,7 +160,7 @@ async fn changes_are_in_the_audit_log() {
 /// An act and its entry are committed together: an attempt that is not stored leaves none.
 #[tokio::test]
 async fn an_entry_is_written_with_its_act() {
-    use switchboard::app::stored_response::StoredResponse;
+    use service::app::stored_response::StoredResponse;
 
     let server = TestServer::start().await;
     let app = &server.app;

@@ -3,11 +3,11 @@
 use base::error::Code;
 use futures::future::join;
 use harness::TestServer;
-use switchboard::app::App;
-use switchboard::manage::actor::Actor;
-use switchboard::manage::operators::sessions::Session;
-use switchboard::manage::operators::sign_in::{self as signing_in, SignIn};
-use switchboard::manage::operators::{account, links, totp};
+use service::app::App;
+use service::manage::actor::Actor;
+use service::manage::operators::sessions::Session;
+use service::manage::operators::sign_in::{self as signing_in, SignIn};
+use service::manage::operators::{account, links, totp};
 
 use crate::operators::{
     ADA, OTHER_PASSWORD, PASSWORD, accept, ada, half, origin, refused, second, sign_in, signed, visit,

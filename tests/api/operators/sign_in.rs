@@ -2,9 +2,9 @@
 
 use base::error::Code;
 use harness::TestServer;
-use switchboard::manage::actor::Role;
-use switchboard::manage::operators::sign_in::{self as signing_in, Credentials, SignIn};
-use switchboard::manage::operators::{account, rights, sessions};
+use service::manage::actor::Role;
+use service::manage::operators::sign_in::{self as signing_in, Credentials, SignIn};
+use service::manage::operators::{account, rights, sessions};
 
 use crate::operators::{
     ADA, GRACE, OTHER_PASSWORD, PASSWORD, ada, member, origin, refused, second, sign_in, signed, visit,

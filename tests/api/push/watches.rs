@@ -3,12 +3,12 @@
 use harness::TestServer;
 use model::Instant;
 use serde_json::{Value, json};
+use service::job_runner::runner;
+use service::push::renew_job::RENEW;
+use service::push::stop::stop_all;
 use storage::connections;
 use storage::jobs;
 use storage::watches::{self as table, Status};
-use switchboard::job_runner::runner;
-use switchboard::push::renew_job::RENEW;
-use switchboard::push::stop::stop_all;
 
 use crate::email::mailbox::text;
 use crate::email::mailbox::until;

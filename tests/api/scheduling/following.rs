@@ -2,9 +2,9 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use service::bookings::jobs::reconcile::BOOKING_RECONCILE;
+use service::job_runner::runner;
 use storage::sql::query;
-use switchboard::bookings::jobs::reconcile::BOOKING_RECONCILE;
-use switchboard::job_runner::runner;
 
 use super::lifecycle::{book, read, run_jobs};
 use super::mail_lost::{an_hour_later, change};

@@ -2,12 +2,12 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use service::bookings::jobs::complete::BOOKING_COMPLETE;
+use service::bookings::jobs::event::BOOKING_EVENT;
+use service::bookings::jobs::expire::BOOKING_EXPIRE;
+use service::bookings::jobs::recheck::BOOKING_RECHECK;
+use service::job_runner::runner;
 use storage::sql::query;
-use switchboard::bookings::jobs::complete::BOOKING_COMPLETE;
-use switchboard::bookings::jobs::event::BOOKING_EVENT;
-use switchboard::bookings::jobs::expire::BOOKING_EXPIRE;
-use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
-use switchboard::job_runner::runner;
 
 use super::{BOOKINGS, DAY, Desk, booking, on, starts, text};
 

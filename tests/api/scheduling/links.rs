@@ -3,9 +3,9 @@
 use harness::TestServer;
 use harness::browser::Browser;
 use serde_json::{Value, json};
+use service::retention;
 use storage::api_keys;
 use storage::scheduling::applications;
-use switchboard::retention;
 
 use super::page::address;
 use super::{BOOKINGS, Desk, EVENT_TYPES, SLOTS, booking, text};

@@ -3,13 +3,13 @@
 use base::tenant::Tenant;
 use harness::TestServer;
 use serde_json::{Value, json};
+use service::bookings::jobs::event::BOOKING_EVENT;
+use service::bookings::jobs::mail::BOOKING_MAIL;
+use service::bookings::jobs::remind::BOOKING_REMIND;
+use service::job_runner::runner;
 use storage::jobs::{self, NewJob};
 use storage::sql::query;
 use storage::wakes::JobClass;
-use switchboard::bookings::jobs::event::BOOKING_EVENT;
-use switchboard::bookings::jobs::mail::BOOKING_MAIL;
-use switchboard::bookings::jobs::remind::BOOKING_REMIND;
-use switchboard::job_runner::runner;
 
 use super::lifecycle::{entries, logged, path, read};
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, pools, text};

@@ -11,9 +11,9 @@ use harness::{Actor, TestServer};
 use model::Instant;
 use reqwest::Client;
 use serde_json::{Value, json};
+use service::resources::mail::compose::message_id;
 use storage::sql::query;
 use storage::{Db, Options};
-use switchboard::resources::mail::compose::message_id;
 
 use super::{BOOKINGS, EVENT_TYPES, text};
 use crate::crash::{Stubborn, key_with};

@@ -2,11 +2,11 @@
 
 use harness::TestServer;
 use serde_json::json;
+use service::bookings::jobs::reconcile::BOOKING_RECONCILE;
+use service::bookings::jobs::remind::BOOKING_REMIND;
+use service::job_runner::runner;
+use service::jobs::upkeep::{self, CLEAN};
 use storage::sql::query;
-use switchboard::bookings::jobs::reconcile::BOOKING_RECONCILE;
-use switchboard::bookings::jobs::remind::BOOKING_REMIND;
-use switchboard::job_runner::runner;
-use switchboard::jobs::upkeep::{self, CLEAN};
 
 use super::lifecycle::{logged, path};
 use super::mail::{book, deliver, host, mailbox, subjects};

@@ -11,9 +11,9 @@ use harness::Actor;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use serde_json::{Value, json};
-use switchboard::bookings::jobs::event::BOOKING_EVENT;
-use switchboard::bookings::jobs::mail::BOOKING_MAIL;
-use switchboard::job_runner::runner;
+use service::bookings::jobs::event::BOOKING_EVENT;
+use service::bookings::jobs::mail::BOOKING_MAIL;
+use service::job_runner::runner;
 
 use super::lifecycle::path;
 use super::{BOOKINGS, EVENT_TYPES, text};

@@ -2,8 +2,8 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use switchboard::bookings::jobs::event;
-use switchboard::job_runner::runner;
+use service::bookings::jobs::event;
+use service::job_runner::runner;
 
 /// A Tuesday within working hours, days after a test's beginning.
 const START: &str = "2026-03-10T10:00:00Z";

@@ -2,9 +2,9 @@
 
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
-use switchboard::bookings::jobs::host_removed::HOST_GONE;
-use switchboard::bookings::jobs::recheck::BOOKING_RECHECK;
-use switchboard::job_runner::runner;
+use service::bookings::jobs::host_removed::HOST_GONE;
+use service::bookings::jobs::recheck::BOOKING_RECHECK;
+use service::job_runner::runner;
 
 use super::lifecycle::{book, entries, logged, path, read, run_jobs};
 use super::{BOOKINGS, DAY, Desk, EVENT_TYPES, booking, on, starts, text};

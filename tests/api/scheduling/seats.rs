@@ -3,8 +3,8 @@
 use harness::TestServer;
 use harness::browser::Browser;
 use serde_json::{Value, json};
-use switchboard::bookings::jobs::event::BOOKING_EVENT;
-use switchboard::job_runner::runner;
+use service::bookings::jobs::event::BOOKING_EVENT;
+use service::job_runner::runner;
 
 use super::page::address;
 use super::{BOOKINGS, DAY, Desk, SLOTS, booking, on, starts, text};

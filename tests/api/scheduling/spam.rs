@@ -9,7 +9,7 @@ use harness::TestServer;
 use harness::browser::{Browser, Page};
 use reqwest::Url;
 use serde_json::{Value, json};
-use switchboard::app::config::VerdictFailure;
+use service::app::config::VerdictFailure;
 use tokio::net::TcpListener;
 
 use super::page::{ADA, address, follow, form, send};

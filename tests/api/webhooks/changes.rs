@@ -2,7 +2,7 @@
 
 use harness::receiver::Received;
 use serde_json::json;
-use switchboard::app::event_log::{NewLogEntry, Origin, append};
+use service::app::event_log::{NewLogEntry, Origin, append};
 
 use crate::webhooks::desk::Desk;
 

@@ -6,12 +6,12 @@ use harness::receiver::{Received, Receiver};
 use harness::{Actor, TestServer};
 use hmac::{Hmac, KeyInit, Mac};
 use serde_json::{Value, json};
+use service::job_runner::runner;
+use service::retention;
+use service::webhooks::delivery::DELIVER;
+use service::webhooks::fanout;
 use sha2::Sha256;
 use storage::sql::query;
-use switchboard::job_runner::runner;
-use switchboard::retention;
-use switchboard::webhooks::delivery::DELIVER;
-use switchboard::webhooks::fanout;
 use tokio::sync::watch;
 
 /// A server that may deliver to the loopback interface.

@@ -4,10 +4,10 @@ use base::tenant::Tenant;
 use harness::receiver::{Received, Receiver};
 use harness::{Actor, Builder, TestServer};
 use serde_json::{Value, json};
+use service::app::config::Config;
+use service::app::event_log::{NewLogEntry, Origin, append};
 use storage::api_keys;
 use storage::sql::query;
-use switchboard::app::config::Config;
-use switchboard::app::event_log::{NewLogEntry, Origin, append};
 
 /// The event type of the events that a desk creates.
 pub const CREATED: &[&str] = &["calendar.event.created"];

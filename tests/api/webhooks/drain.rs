@@ -6,11 +6,11 @@ use harness::TestServer;
 use harness::receiver::{Received, Receiver};
 use reqwest::Client;
 use serde_json::{Value, json};
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
-use switchboard::webhooks::delivery::DELIVER;
-use switchboard::webhooks::fanout::{self, FANOUT};
+use service::job_runner::kind::JobKind;
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
+use service::webhooks::delivery::DELIVER;
+use service::webhooks::fanout::{self, FANOUT};
 use tokio::sync::watch;
 use tokio::time::Instant;
 

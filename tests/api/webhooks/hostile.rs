@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use harness::receiver::{Conduct, Hostile, Receiver};
 use serde_json::{Value, json};
-use switchboard::job_runner::kind::JobKind;
-use switchboard::job_runner::runner;
-use switchboard::jobs::REQUIRED_JOBS;
-use switchboard::webhooks::delivery::DELIVER;
-use switchboard::webhooks::fanout;
+use service::job_runner::kind::JobKind;
+use service::job_runner::runner;
+use service::jobs::REQUIRED_JOBS;
+use service::webhooks::delivery::DELIVER;
+use service::webhooks::fanout;
 use tokio::sync::watch;
 
 use crate::webhooks::changes::{UPDATED, log, log_long, resource};

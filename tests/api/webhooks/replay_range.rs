@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use harness::TestServer;
 use serde_json::{Value, json};
+use service::job_runner::runner;
+use service::retention;
+use service::webhooks::replay::job::REPLAY;
 use storage::jobs;
 use storage::sql::query;
-use switchboard::job_runner::runner;
-use switchboard::retention;
-use switchboard::webhooks::replay::job::REPLAY;
 
 use crate::webhooks::desk::{CREATED, Desk, id, ids};
 

@@ -1,8 +1,8 @@
 //! Webhooks that are paused or disabled and activated again, while attempts are under way and after a long time.
 
 use serde_json::{Value, json};
+use service::retention;
 use storage::sql::query;
-use switchboard::retention;
 
 use crate::webhooks::changes::{UPDATED, attempts, log};
 use crate::webhooks::desk::Desk;

@@ -3,10 +3,10 @@
 
 use harness::Actor;
 use serde_json::{Value, json};
+use service::job_runner::runner;
+use service::webhooks::delivery::DELIVER;
+use service::webhooks::fanout;
 use storage::key_revocations::{self, KeyWebhooks};
-use switchboard::job_runner::runner;
-use switchboard::webhooks::delivery::DELIVER;
-use switchboard::webhooks::fanout;
 
 use crate::webhooks::changes::{UPDATED, attempts, log, log_as};
 use crate::webhooks::desk::Desk;

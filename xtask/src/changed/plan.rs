@@ -52,7 +52,7 @@ const RULES: &[(&str, &[&str], &[&str])] = &[
     ("manage", &["admin::", "contract::key_rotation::", "contract::keys::"], &[]),
     ("operators", &["operators::"], &[]),
     ("web", &["admin::", "contract::"], &[]),
-    ("service", &["admin::", "contract::"], &[]),
+    ("routes", &["admin::", "contract::"], &[]),
     ("usage", &["usage::"], &[]),
     ("retention", &["retention::"], &[]),
     ("locale", &["oauth::round_trip::", "scheduling::mail::", "scheduling::page"], &[]),
@@ -403,7 +403,7 @@ mod tests {
     fn a_path_chooses_tests_of_the_api() {
         let api = |file: &str| plan(&[file]).api;
         assert_eq!(api("host/src/api/v1/calendars/freebusy.rs"), set(&["calendars::"]));
-        assert_eq!(api("host/src/resources/events/write.rs"), set(&["calendars::"]));
+        assert_eq!(api("host/service/src/resources/events/write.rs"), set(&["calendars::"]));
         assert_eq!(
             api("host/storage/src/items/mail.rs"),
             set(&["calendars::events::", "contract::", "email::"])
@@ -411,11 +411,14 @@ mod tests {
         assert_eq!(api("host/sandbox-provider/src/lib.rs"), api("host/src/sandbox_provider/mod.rs"));
         assert_eq!(api("host/src/lib.rs"), set(&["calendars::events::", "contract::"]));
         assert_eq!(
-            api("host/src/app/named_locks.rs"),
+            api("host/service/src/app/named_locks.rs"),
             set(&["calendars::events::", "contract::", "jobs::", "local_reads::"])
         );
-        assert_eq!(api("host/src/local_copy/upsert.rs"), set(&["contract::", "local_reads::", "sync::"]));
-        assert_eq!(api("host/src/job_runner/turn.rs"), set(&["jobs::", "webhooks::delivery::"]));
+        assert_eq!(
+            api("host/service/src/local_copy/upsert.rs"),
+            set(&["contract::", "local_reads::", "sync::"])
+        );
+        assert_eq!(api("host/service/src/job_runner/turn.rs"), set(&["jobs::", "webhooks::delivery::"]));
         assert_eq!(api("tests/api/task_lists/parts.rs"), set(&["task_lists::"]));
         assert_eq!(api("tests/api/cli.rs"), set(&["cli::"]));
         assert_eq!(api("tests/api/engines.txt"), set(&["calendars::events::", "contract::"]));

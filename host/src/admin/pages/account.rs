@@ -3,6 +3,9 @@
 use base::error::{Code, Result};
 use http::StatusCode;
 use scheduling::hours::Zone;
+use service::locale::html::Html;
+use service::manage::operators::account;
+use service::manage::operators::sessions::{self, Session, SessionView};
 use storage::operators::OperatorProfile;
 
 use crate::admin::cookies::CookieKind;
@@ -11,9 +14,6 @@ use crate::admin::parts::head::{head, trail};
 use crate::admin::parts::table::{RowTable, TableCell, id_cell};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::account;
-use crate::manage::operators::sessions::{self, Session, SessionView};
 
 const NAME: &str = "name";
 const LANGUAGE: &str = "language";

@@ -1,6 +1,9 @@
 //! `/apps/{a}/accounts`: the accounts of an application, those in trouble first.
 
 use base::error::Result;
+use service::locale::html::Html;
+use service::manage::accounts::{self, AccountFilter, AccountPosition, ListedAccount};
+use service::manage::actor::Act;
 use url::form_urlencoded::Serializer;
 
 use crate::admin::pages::accounts_words::{account_name, add_address, add_state, provider_title, reason};
@@ -12,9 +15,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, TableCell, name_cell};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::accounts::{self, AccountFilter, AccountPosition, ListedAccount};
-use crate::manage::actor::Act;
 
 const STATE: &str = "state";
 const PROVIDER: &str = "provider";

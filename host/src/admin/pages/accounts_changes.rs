@@ -2,6 +2,14 @@
 
 use base::error::Result;
 use http::StatusCode;
+use service::connections;
+use service::connections::credentials;
+use service::connections::refresh;
+use service::connections::replacement::replace_credentials;
+use service::locale::html::Html;
+use service::manage::account_providers::{self, AccountProvider};
+use service::manage::acting::{self, Target};
+use service::resources::disconnect;
 use storage::connections::Connection;
 
 use crate::admin::claim::once;
@@ -17,14 +25,6 @@ use crate::admin::parts::note::note;
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::connections;
-use crate::connections::credentials;
-use crate::connections::refresh;
-use crate::connections::replacement::replace_credentials;
-use crate::locale::html::Html;
-use crate::manage::account_providers::{self, AccountProvider};
-use crate::manage::acting::{self, Target};
-use crate::resources::disconnect;
 
 /// The account that the path names.
 async fn account(visit: &Visit) -> Result<Connection> {

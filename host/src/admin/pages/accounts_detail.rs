@@ -1,6 +1,11 @@
 //! `/apps/{a}/accounts/{c}`: one account: why it is not active and how to repair it, how far each surface is in step, and what is done for it.
 
 use base::error::{Code, Error, Result};
+use service::locale::html::Html;
+use service::manage::accounts::{
+    self, AccountDetail, MAX_SHOWN, PushStanding, StoredFailure, SurfaceStanding,
+};
+use service::manage::actor::Act;
 use storage::jobs::Job;
 use storage::sync_states::SurfaceItemError;
 
@@ -18,9 +23,6 @@ use crate::admin::parts::table::{RowTable, TableCell, id_cell, name_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::accounts::{self, AccountDetail, MAX_SHOWN, PushStanding, StoredFailure, SurfaceStanding};
-use crate::manage::actor::Act;
 use crate::web::error::status;
 
 /// The page.
@@ -42,7 +44,7 @@ pub async fn refused(visit: &Visit, e: Error) -> Result<View> {
         return Err(e);
     }
     let t = visit.texts.account_page;
-    let connection = crate::connections::find(&visit.app, visit.tenant()?, visit.param("c")).await?;
+    let connection = service::connections::find(&visit.app, visit.tenant()?, visit.param("c")).await?;
     let provider = provider_title(visit, &connection.provider);
     let text = match code {
         Code::ReauthRequired => fill(t.still_refused, &[("provider", &provider)]),

@@ -4,14 +4,14 @@ use base::error::{Code, Error, Result};
 use http::StatusCode;
 use runtime::Setting;
 use serde_json::{Map, Value, json};
+use service::connections::NewConnection;
+use service::connections::credentials::GivenCredentials;
+use service::locale::html::Html;
+use service::manage::account_providers::AccountProvider;
 
 use crate::admin::parts::field::{FormFaults, InputField, SelectField, fault_line};
 use crate::admin::texts::fill;
 use crate::admin::visit::Visit;
-use crate::connections::NewConnection;
-use crate::connections::credentials::GivenCredentials;
-use crate::locale::html::Html;
-use crate::manage::account_providers::AccountProvider;
 use crate::web::error::status;
 
 pub const USER_NAME: &str = "user_name";

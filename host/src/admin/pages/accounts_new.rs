@@ -2,6 +2,12 @@
 
 use base::error::{Code, Result, not_found, refuse};
 use http::StatusCode;
+use service::connections::NewConnection;
+use service::connections::credentials::GivenCredentials;
+use service::locale::html::Html;
+use service::manage::account_providers::{self, AccountProvider, OAuthStanding};
+use service::manage::acting::{self, Target};
+use service::manage::actor::Act;
 
 use crate::admin::claim::{json, once};
 use crate::admin::pages::accounts_form::{
@@ -16,12 +22,6 @@ use crate::admin::parts::table::{RowTable, TableCell, name_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::connections::NewConnection;
-use crate::connections::credentials::GivenCredentials;
-use crate::locale::html::Html;
-use crate::manage::account_providers::{self, AccountProvider, OAuthStanding};
-use crate::manage::acting::{self, Target};
-use crate::manage::actor::Act;
 
 /// The field that says which of a page's forms was sent, and its values.
 const HOW: &str = "how";

@@ -4,6 +4,13 @@
 use base::error::Result;
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
+use service::connections;
+use service::locale::html::Html;
+use service::manage::account_providers::{self, PanelAuthorization};
+use service::manage::accounts::admin_consent_url;
+use service::manage::acting::{self, Target};
+use service::manage::actor::Act;
+use service::manage::applications;
 use storage::api_keys::Application;
 
 use crate::admin::claim::{json, once};
@@ -14,13 +21,6 @@ use crate::admin::parts::note::alert;
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::connections;
-use crate::locale::html::Html;
-use crate::manage::account_providers::{self, PanelAuthorization};
-use crate::manage::accounts::admin_consent_url;
-use crate::manage::acting::{self, Target};
-use crate::manage::actor::Act;
-use crate::manage::applications;
 use crate::web::fingerprint::of_parts;
 
 const KIND: &str = "panel-connect";

@@ -1,6 +1,8 @@
 //! Accounts in words: their names, their states, and the sentence that says who has to do what.
 
 use model::Instant;
+use service::locale::dates;
+use service::locale::html::Html;
 use storage::connections::Connection;
 
 use crate::admin::parts::badge::{BadgeTone, badge};
@@ -10,8 +12,6 @@ use crate::admin::texts::accounts::AccountPageTexts;
 use crate::admin::texts::fill;
 use crate::admin::texts::scopes::ScopeTexts;
 use crate::admin::visit::Visit;
-use crate::locale::dates;
-use crate::locale::html::Html;
 
 /// Characters of an address that a heading shows: no valid one has more.
 const MAX_ADDRESS: usize = 320;

@@ -2,6 +2,10 @@
 
 use base::error::{Code, Error, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::actor::Act;
+use service::manage::applications;
 
 use crate::admin::claim::{json, once};
 use crate::admin::parts::field::{FormFaults, InputField};
@@ -12,10 +16,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, id_cell, linked_name};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::actor::Act;
-use crate::manage::applications;
 
 const NAME: &str = "name";
 

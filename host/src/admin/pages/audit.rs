@@ -1,6 +1,7 @@
 //! The audit logs of an organization and of the installation.
 
 use base::error::Result;
+use service::locale::html::Html;
 use storage::audit_log::{self, AuditEntry};
 
 use crate::admin::parts::head::{head, short_name};
@@ -10,7 +11,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, TableCell, id_cell};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
 
 /// The log of an organization.
 pub async fn of_organization(visit: &Visit) -> Result<View> {

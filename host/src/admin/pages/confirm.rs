@@ -2,6 +2,9 @@
 
 use base::error::{Code, Error, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::operators::sessions;
+use service::manage::operators::sign_in;
 
 use crate::admin::cookies::CookieKind;
 use crate::admin::pages::sign_in::next;
@@ -9,9 +12,6 @@ use crate::admin::parts::field::{FormFaults, InputField, hidden};
 use crate::admin::texts::fill;
 use crate::admin::view::{PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::sessions;
-use crate::manage::operators::sign_in;
 
 const PROOF: &str = "proof";
 

@@ -2,6 +2,10 @@
 
 use base::error::{Result, not_found};
 use base::ids;
+use service::locale::html::Html;
+use service::manage::actor::Act;
+use service::manage::keys;
+use service::manage::operators::directory;
 use storage::api_keys::{self, ApiKey, KeyKind};
 use storage::old_secrets::{self, OldSecret};
 
@@ -16,10 +20,6 @@ use crate::admin::parts::note::alert;
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::actor::Act;
-use crate::manage::keys;
-use crate::manage::operators::directory;
 
 /// The field of the form for a rotation: seconds for which the present secret goes on working.
 pub const OVERLAP: &str = "overlap";

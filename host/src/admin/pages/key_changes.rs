@@ -3,6 +3,9 @@
 use base::error::{Code, Result};
 use http::StatusCode;
 use serde_json::Value;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::keys::{self, KeyTarget, SecretRotation};
 use storage::api_keys::ApiKey;
 use storage::key_revocations::KeyWebhooks;
 
@@ -16,9 +19,6 @@ use crate::admin::parts::note::warning;
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::keys::{self, KeyTarget, SecretRotation};
 
 /// Whether the webhooks of a revoked key end with it.
 const WEBHOOKS: &str = "webhooks";

@@ -1,6 +1,8 @@
 //! Rights of keys in words; sets of scopes that are often wanted; the first request of a key.
 
 use base::scopes;
+use service::locale::html::Html;
+use service::manage::keys;
 use storage::api_keys::ApiKey;
 
 use crate::admin::parts::badge::{BadgeTone, badge};
@@ -8,8 +10,6 @@ use crate::admin::parts::code::quoted;
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::texts::{NewKeyTexts, ScopeTexts};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::keys;
 
 /// Requests that list something, with the scope that each needs, the most telling one first.
 const FIRST_REQUESTS: [(&str, &str); 11] = [
@@ -104,7 +104,7 @@ pub fn first_request(address: &str, held: &[String], key: &str) -> Option<String
 mod tests {
     use super::*;
     use crate::admin::texts::texts;
-    use crate::locale::Language;
+    use service::locale::Language;
 
     fn words(scopes: &[&str]) -> String {
         let held: Vec<String> = scopes.iter().map(|scope| (*scope).to_owned()).collect();

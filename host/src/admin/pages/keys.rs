@@ -1,6 +1,8 @@
 //! `/apps/{a}/keys`: the keys of an application.
 
 use base::error::Result;
+use service::locale::html::Html;
+use service::manage::actor::Act;
 use storage::api_keys::{self, ApiKey, KeyKind};
 
 use crate::admin::pages::key_words::{add_state, can};
@@ -11,8 +13,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, TableCell, id_cell, linked_name, name_cell};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::actor::Act;
 
 /// The list.
 pub async fn list(visit: &Visit) -> Result<View> {

@@ -5,6 +5,11 @@ use std::collections::BTreeMap;
 use base::error::{Code, Result};
 use http::StatusCode;
 use serde_json::{Value, json};
+use service::app::stored_response::StoredResponse;
+use service::locale::html::Html;
+use service::manage::actor::Role;
+use service::manage::operators::directory::{self, MemberView};
+use service::manage::operators::links::{self, Invitation, Link, LinkView};
 
 use crate::admin::claim::{json as stored_json, once};
 use crate::admin::pages::organizations::role_name;
@@ -18,11 +23,6 @@ use crate::admin::parts::table::{RowTable, TableCell, name_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::app::stored_response::StoredResponse;
-use crate::locale::html::Html;
-use crate::manage::actor::Role;
-use crate::manage::operators::directory::{self, MemberView};
-use crate::manage::operators::links::{self, Invitation, Link, LinkView};
 
 const EMAIL: &str = "email";
 const ROLE: &str = "role";

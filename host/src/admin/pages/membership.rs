@@ -2,6 +2,10 @@
 
 use base::error::{Code, Error, Result, not_found};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::actor::Role;
+use service::manage::operators::directory::{self, OperatorView};
+use service::manage::operators::{links, rights};
 
 use crate::admin::pages::members::role_choice;
 use crate::admin::parts::confirm::ConfirmPart;
@@ -11,10 +15,6 @@ use crate::admin::parts::note::alert;
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::actor::Role;
-use crate::manage::operators::directory::{self, OperatorView};
-use crate::manage::operators::{links, rights};
 
 const ROLE: &str = "role";
 

@@ -3,6 +3,9 @@
 use base::error::{Error, Result};
 use http::StatusCode;
 use serde_json::Value;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::keys::{self, KeyRequest};
 use storage::connections;
 
 use crate::admin::claim::{json, once};
@@ -17,9 +20,6 @@ use crate::admin::parts::note::warning;
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::keys::{self, KeyRequest};
 
 /// The form.
 pub async fn show(visit: &Visit) -> Result<View> {

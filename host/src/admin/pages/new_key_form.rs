@@ -5,13 +5,13 @@ use base::input::errors;
 use base::scopes;
 use model::Instant;
 use model::application::NewApiKey;
+use service::locale::html::Html;
+use service::manage::acting;
 
 use crate::admin::pages::key_words::presets;
 use crate::admin::parts::field::{FormFaults, InputField, LinesField, SelectField, fault_line};
 use crate::admin::texts::{NewKeyTexts, fill};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting;
 use crate::web::form::FormFields;
 
 pub const NAME: &str = "name";
@@ -195,7 +195,7 @@ pub fn refused(t: &NewKeyTexts, refusal: &Refusal, new: &NewApiKey, most: i64) -
 mod tests {
     use super::*;
     use crate::admin::texts::texts;
-    use crate::locale::Language;
+    use service::locale::Language;
 
     fn read_form(body: &str) -> (NewApiKey, FormFaults) {
         read(texts(Language::English).new_key, &FormFields::read(body.as_bytes()), 0)

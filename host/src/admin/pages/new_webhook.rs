@@ -3,6 +3,9 @@
 use base::error::{Error, Result};
 use http::StatusCode;
 use serde_json::{Map, Value};
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::webhooks::subscription;
 
 use crate::admin::claim::{json, once};
 use crate::admin::parts::code::secret;
@@ -12,9 +15,6 @@ use crate::admin::parts::note::warning;
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::webhooks::subscription;
 
 const URL: &str = "url";
 const EVENTS: &str = "events";
@@ -131,7 +131,7 @@ pub fn secret_page(visit: &Visit, title: &str, webhook: &Value) -> Result<PanelP
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::webhooks::notification_types::is_known;
+    use service::webhooks::notification_types::is_known;
 
     #[test]
     fn boxes_stand_for_event_types_that_there_are() {

@@ -2,6 +2,9 @@
 
 use base::error::{Code, Error, Result, not_found};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::operators::directory::{self, OperatorView};
+use service::manage::operators::{links, rights};
 
 use crate::admin::claim::{json, once};
 use crate::admin::pages::members::{LinkWords, link_answer, link_page};
@@ -11,9 +14,6 @@ use crate::admin::parts::note::alert;
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::directory::{self, OperatorView};
-use crate::manage::operators::{links, rights};
 
 /// A change of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

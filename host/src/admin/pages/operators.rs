@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use base::error::{Code, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::operators::directory::{self, OperatorView};
+use service::manage::operators::links::{self, Invitation, LinkKind, LinkView};
 
 use crate::admin::claim::{json, once};
 use crate::admin::pages::members::{LinkWords, link_answer, link_page};
@@ -19,9 +22,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, TableCell, linked_name, name_cell};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::directory::{self, OperatorView};
-use crate::manage::operators::links::{self, Invitation, LinkKind, LinkView};
 
 const EMAIL: &str = "email";
 

@@ -1,6 +1,10 @@
 //! `/` and organizations: the list, a new one, another name.
 
 use base::error::Result;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::actor::{Act, Actor, Role};
+use service::manage::organizations;
 use storage::organizations::OrganizationPosition;
 
 use crate::admin::claim::{json, once};
@@ -14,10 +18,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, linked_name, name_cell};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::{PanelPlace, Visit};
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::actor::{Act, Actor, Role};
-use crate::manage::organizations;
 
 const NAME: &str = "name";
 

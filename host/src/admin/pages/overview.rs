@@ -1,6 +1,9 @@
 //! `/apps/{a}`: the first hour of an application, step by step, and its figures of today.
 
 use base::error::Result;
+use service::locale::html::Html;
+use service::manage::actor::Act;
+use service::manage::overview::{self, ApplicationOverview};
 
 use crate::admin::parts::code::{code, quoted};
 use crate::admin::parts::head::head;
@@ -9,9 +12,6 @@ use crate::admin::parts::moment::counted;
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::actor::Act;
-use crate::manage::overview::{self, ApplicationOverview};
 
 /// Seconds after which a step that waits is read again.
 const LOOK_AGAIN_S: &str = "5";

@@ -2,6 +2,11 @@
 
 use base::error::{Code, Error, Result};
 use http::StatusCode;
+use service::connections::settings::sandbox_url;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::actor::Act;
+use service::manage::provider_clients::{self, ClientChange, RegisteredClient};
 use zeroize::Zeroizing;
 
 use crate::admin::claim::once;
@@ -15,11 +20,6 @@ use crate::admin::parts::table::{RowTable, TableCell, id_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::connections::settings::sandbox_url;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::actor::Act;
-use crate::manage::provider_clients::{self, ClientChange, RegisteredClient};
 use crate::web::error::status;
 
 const CLIENT_ID: &str = "client_id";

@@ -2,6 +2,8 @@
 
 use base::error::Result;
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::search::{self, SearchHit};
 
 use crate::admin::parts::head::{head, short_name};
 use crate::admin::parts::icon::PanelIcon;
@@ -9,8 +11,6 @@ use crate::admin::parts::note::empty;
 use crate::admin::texts::fill;
 use crate::admin::view::{PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::search::{self, SearchHit};
 
 /// Goes to the page of what was found, or says that there is nothing.
 pub async fn show(visit: &Visit) -> Result<View> {

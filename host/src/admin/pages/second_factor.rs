@@ -3,6 +3,10 @@
 use base::error::{Code, Result, invalid, not_found};
 use http::StatusCode;
 use serde_json::Value;
+use service::app::stored_response::StoredResponse;
+use service::locale::html::Html;
+use service::manage::operators::account;
+use service::manage::operators::totp::FactorSetup;
 use zeroize::Zeroizing;
 
 use crate::admin::claim::{json, once};
@@ -14,10 +18,6 @@ use crate::admin::parts::note::warning;
 use crate::admin::parts::qr::qr;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::app::stored_response::StoredResponse;
-use crate::locale::html::Html;
-use crate::manage::operators::account;
-use crate::manage::operators::totp::FactorSetup;
 
 /// The sealed secret of the setup, which comes back with the first code.
 const SETUP: &str = "setup";

@@ -2,6 +2,10 @@
 
 use base::error::{Code, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::redirects::RedirectChange;
+use service::manage::{applications, redirects};
 
 use crate::admin::claim::once;
 use crate::admin::form_token::TOKEN;
@@ -10,10 +14,6 @@ use crate::admin::parts::head::head;
 use crate::admin::parts::table::{RowTable, TableCell};
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::redirects::RedirectChange;
-use crate::manage::{applications, redirects};
 
 const NAME: &str = "name";
 const HANDLE: &str = "handle";

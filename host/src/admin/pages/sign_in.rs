@@ -2,6 +2,10 @@
 
 use base::error::{Code, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::operators::links;
+use service::manage::operators::sessions::{self, NewSession};
+use service::manage::operators::sign_in::{self, Credentials, SignIn};
 use zeroize::Zeroizing;
 
 use crate::admin::addresses;
@@ -13,10 +17,6 @@ use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::fill;
 use crate::admin::view::{PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::links;
-use crate::manage::operators::sessions::{self, NewSession};
-use crate::manage::operators::sign_in::{self, Credentials, SignIn};
 
 const EMAIL: &str = "email";
 const PASSWORD: &str = "password";

@@ -2,6 +2,11 @@
 
 use base::error::Result;
 use model::webhook::{DeliveryStatus, WebhookStatus};
+use service::locale::html::Html;
+use service::manage::acting;
+use service::manage::actor::Act;
+use service::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
+use service::webhooks::subscription;
 use storage::webhooks::Webhook;
 use storage::webhooks::delivery_list::ListedDelivery;
 
@@ -16,11 +21,6 @@ use crate::admin::parts::table::{RowTable, TableCell, id_cell, name_cell};
 use crate::admin::texts::fill;
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting;
-use crate::manage::actor::Act;
-use crate::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
-use crate::webhooks::subscription;
 
 /// Waiting deliveries that are counted.
 const MOST_COUNTED: usize = 100;

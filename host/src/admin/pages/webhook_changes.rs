@@ -4,6 +4,11 @@ use base::error::{Code, Error, Result};
 use http::StatusCode;
 use model::webhook::Delivery;
 use serde_json::{Map, Value, json};
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::webhooks;
+use service::webhooks::{subscription, subscription_update};
+use service::writes::etag::ExpectedEtag;
 
 use crate::admin::claim::{self, once};
 use crate::admin::pages::new_webhook::secret_page;
@@ -16,11 +21,6 @@ use crate::admin::parts::note::{alert, note};
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::webhooks;
-use crate::webhooks::{subscription, subscription_update};
-use crate::writes::etag::ExpectedEtag;
 
 /// Seconds for which an old secret goes on signing, and those where none are chosen.
 const OVERLAPS_S: [i64; 4] = [0, 3_600, 86_400, 604_800];

@@ -4,6 +4,11 @@ use base::error::{Code, Result, not_found};
 use base::ids;
 use http::StatusCode;
 use model::webhook::NewWebhookReplay;
+use service::locale::html::Html;
+use service::manage::acting::{self, Target};
+use service::manage::actor::Act;
+use service::webhooks::deliveries::{self, DeliveryFilter};
+use service::webhooks::{payload, replay};
 use storage::log::{self, Entry};
 use storage::webhooks::Webhook;
 use storage::webhooks::delivery_list::ListedDelivery;
@@ -18,11 +23,6 @@ use crate::admin::parts::moment::exact_moment;
 use crate::admin::parts::note::alert;
 use crate::admin::view::{FlashCode, MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting::{self, Target};
-use crate::manage::actor::Act;
-use crate::webhooks::deliveries::{self, DeliveryFilter};
-use crate::webhooks::{payload, replay};
 
 /// Deliveries of an event that are shown: the first one, and the newest of its replays.
 const MAX_SHOWN: usize = 20;

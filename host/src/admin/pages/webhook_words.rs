@@ -1,6 +1,8 @@
 //! Webhooks in words: their names, their states and why, and what came of attempts.
 
 use model::webhook::{Attempt, AttemptError, DeliveryStatus, DisabledReason, WebhookStatus};
+use service::locale::html::Html;
+use service::webhooks::view;
 use storage::webhooks::Webhook;
 use storage::webhooks::delivery_list::ListedDelivery;
 use url::Url;
@@ -10,8 +12,6 @@ use crate::admin::parts::head::short_name;
 use crate::admin::parts::icon::PanelIcon;
 use crate::admin::texts::{WebhookTexts, fill};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::webhooks::view;
 
 /// The name of a webhook: the host of its URL.
 pub fn host_of(webhook: &Webhook) -> String {

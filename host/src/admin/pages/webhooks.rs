@@ -1,6 +1,10 @@
 //! `/apps/{a}/webhooks`: the webhooks of an application.
 
 use base::error::Result;
+use service::locale::html::Html;
+use service::manage::acting;
+use service::manage::actor::Act;
+use service::webhooks::subscription;
 use storage::webhooks::Webhook;
 
 use crate::admin::pages::webhook_words::{add_state, host_of, reason};
@@ -11,10 +15,6 @@ use crate::admin::parts::pager::{PAGE_ROWS, pager};
 use crate::admin::parts::table::{RowTable, TableCell, id_cell, linked_name};
 use crate::admin::view::{MenuEntry, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::acting;
-use crate::manage::actor::Act;
-use crate::webhooks::subscription;
 
 /// The list.
 pub async fn list(visit: &Visit) -> Result<View> {

@@ -2,6 +2,12 @@
 
 use base::error::{Code, Error, Refusal, Result};
 use http::StatusCode;
+use service::locale::html::Html;
+use service::manage::operators::acceptance::{self, NewOperator};
+use service::manage::operators::address::address_key;
+use service::manage::operators::links::{self, LinkKind, LinkView};
+use service::manage::operators::sessions::Session;
+use service::manage::organizations;
 use zeroize::Zeroizing;
 
 use crate::admin::pages::sign_in::{insecure, outcome, with_fault};
@@ -11,12 +17,6 @@ use crate::admin::scheme::BrowserScheme;
 use crate::admin::texts::fill;
 use crate::admin::view::{FlashCode, PanelPage, View};
 use crate::admin::visit::Visit;
-use crate::locale::html::Html;
-use crate::manage::operators::acceptance::{self, NewOperator};
-use crate::manage::operators::address::address_key;
-use crate::manage::operators::links::{self, LinkKind, LinkView};
-use crate::manage::operators::sessions::Session;
-use crate::manage::organizations;
 
 const EMAIL: &str = "email";
 const NAME: &str = "name";

@@ -1,7 +1,7 @@
 //! States, told by a shape, a word and a colour.
 
 use crate::admin::parts::icon::{PanelIcon, icon};
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// How a state is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

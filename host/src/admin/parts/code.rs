@@ -2,7 +2,7 @@
 
 use crate::admin::parts::icon::{PanelIcon, icon};
 use crate::admin::texts::FrameTexts;
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// Adds text with a button that copies it; without a script there is no button.
 pub fn code(html: &mut Html, texts: &FrameTexts, text: &str, label: &str) {

@@ -2,7 +2,7 @@
 
 use crate::admin::form_token::TOKEN;
 use crate::admin::parts::field::hidden;
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// A question with its two answers.
 pub struct ConfirmPart<'c> {

@@ -1,7 +1,7 @@
 //! Facts of one thing: terms and values.
 
 use crate::admin::parts::icon::{PanelIcon, icon};
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// A list of facts.
 #[derive(Default)]

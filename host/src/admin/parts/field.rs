@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::admin::parts::icon::{PanelIcon, icon};
 use crate::admin::texts::FrameTexts;
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// The faults of a form, by the ids of its fields.
 #[derive(Debug, Default)]
@@ -256,7 +256,7 @@ fn hint(html: &mut Html, id: &'static str, text: Option<&str>) {
 mod tests {
     use super::*;
     use crate::admin::texts::texts;
-    use crate::locale::Language;
+    use service::locale::Language;
 
     #[test]
     fn a_fault_stands_at_its_field_and_in_the_summary() {

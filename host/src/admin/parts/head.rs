@@ -1,6 +1,6 @@
 //! The part above a page's body: the way to it, its heading, and its one main button.
 
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// Adds the heading, with a link as the page's main button where there is one: address and word.
 pub fn head(html: &mut Html, title: &str, button: Option<(&str, &str)>) {

@@ -1,6 +1,6 @@
 //! Drawings of the panel. A page shows them by their names, and its frame holds those that the page uses.
 
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// A drawing of 20 × 20 px. It always stands beside a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

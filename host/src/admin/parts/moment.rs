@@ -2,11 +2,11 @@
 
 use model::Instant;
 use scheduling::hours::Zone;
+use service::locale::Language;
+use service::locale::dates::{self, Hours};
+use service::locale::html::Html;
 
 use crate::admin::texts::{FrameTexts, fill};
-use crate::locale::Language;
-use crate::locale::dates::{self, Hours};
-use crate::locale::html::Html;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;

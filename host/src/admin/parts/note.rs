@@ -2,7 +2,7 @@
 
 use crate::admin::parts::badge::BadgeTone;
 use crate::admin::parts::icon::{PanelIcon, icon};
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// Adds a note of one sentence.
 pub fn note(html: &mut Html, tone: BadgeTone, text: &str) {

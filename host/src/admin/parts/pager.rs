@@ -1,7 +1,7 @@
 //! Pages of a list: its beginning, and the page after this one.
 
 use crate::admin::texts::FrameTexts;
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// Rows of one page of a list.
 pub const PAGE_ROWS: i64 = 50;

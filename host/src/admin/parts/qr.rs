@@ -1,6 +1,6 @@
 //! QR codes as drawings, by attributes alone: the policy of the pages admits no styles in elements.
 
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// Adds a drawing of `side` × `side` modules. `path` is its dark modules as the `d` of a path.
 pub fn qr(html: &mut Html, side: usize, path: &str, label: &str) {

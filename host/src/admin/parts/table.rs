@@ -1,6 +1,6 @@
 //! Lists. On narrow screens each row becomes a card: the first column is its heading, the state stands above, and the rest are terms and values.
 
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// A table that is put together row by row.
 pub struct RowTable {

@@ -17,7 +17,7 @@ pub mod search;
 pub mod sign_in;
 pub mod webhooks;
 
-use crate::locale::Language;
+use service::locale::Language;
 
 pub use crate::admin::texts::account::AccountTexts;
 pub use crate::admin::texts::accounts::{AccountListTexts, AccountPageTexts, ConnectTexts};

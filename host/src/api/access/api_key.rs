@@ -7,11 +7,11 @@ use base::error::{Code, Result, refuse};
 use base::keyring::Keyring;
 use base::tenant::Tenant;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use service::app::App;
+use service::manage::keys::restrictions::network;
 use storage::api_keys::ApiKey;
 
 use crate::api::access::key_lookups::KeyLookups;
-use crate::app::App;
-use crate::manage::keys::restrictions::network;
 
 /// The other form of carrying the key.
 pub const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, header};
+use service::access_tokens::TokenError;
 
-use crate::access_tokens::TokenError;
 use crate::api::access::api_key::{Caller, X_API_KEY};
 
 /// The headers with a key where every operation looks for one. One in `X-Api-Key` goes before a password: that there are two is told

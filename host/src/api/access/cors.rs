@@ -12,13 +12,13 @@ use axum::response::Response;
 use base::error::is_outage;
 use compute::named_semaphores::Shares;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use service::app::App;
 use storage::api_key_domains;
 use storage::api_keys::ApiKey;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::api::access::api_key;
-use crate::app::App;
 use crate::web::rate_limit::site;
 
 /// Headers that a page may send.

@@ -12,11 +12,11 @@ use std::time::Duration;
 use base::error::{Code, Refusal, Result};
 use compute::named_semaphores::Shares;
 use quick_cache::unsync::Cache;
+use service::app::App;
 use storage::old_secrets::{self, PresentedKey};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
-use crate::app::App;
 use crate::web::rate_limit::site;
 
 /// Keys that are remembered as valid.

@@ -1,6 +1,8 @@
 //! What every view of the page says of the event type. Nothing of a host but what the event type shows to invitees.
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
+use service::locale::html::Html;
+use service::locale::{Language, dates};
 
 use crate::api::book::hosts;
 use crate::api::book::icon::{PageIcon, icon};
@@ -8,8 +10,6 @@ use crate::api::book::subject::{BookableEventType, BookingToMove, PageRequest};
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::texts;
-use crate::locale::html::Html;
-use crate::locale::{Language, dates};
 
 /// Characters of a description that stand in place; the rest is folded.
 const MAX_ABOUT: usize = 140;

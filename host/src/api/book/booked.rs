@@ -3,12 +3,11 @@
 use base::error::{Code, Error, Result};
 use model::scheduling::booking::{Booking, BookingStatus, Party};
 use model::scheduling::event_type::EventType;
+use service::app::App;
+use service::bookings::rules::MINUTE_MS;
+use service::bookings::{host_decision, manage_token, policy, schedules, state};
 use storage::scheduling::bookings::BookingRow;
 use storage::scheduling::event_types;
-
-use crate::app::App;
-use crate::bookings::rules::MINUTE_MS;
-use crate::bookings::{host_decision, manage_token, policy, schedules, state};
 
 /// A booking with its event type as it is now.
 pub struct BookedEvent {

@@ -7,6 +7,10 @@ use base::error::{Result, not_found};
 use http::{HeaderValue, header};
 use itip::Invite;
 use model::Instant;
+use service::app::App;
+use service::bookings::{event_body, titles};
+use service::locale::Language;
+use service::locale::html::Html;
 use url::form_urlencoded;
 
 use crate::api::book::booked::BookedEvent;
@@ -15,10 +19,6 @@ use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::calendars::calendars;
 use crate::api::book::texts::texts;
-use crate::app::App;
-use crate::bookings::{event_body, titles};
-use crate::locale::Language;
-use crate::locale::html::Html;
 use crate::web::request_id::X_REQUEST_ID;
 
 /// What a link to the sites of Microsoft's calendars begins with, and the sites: of private accounts, and of those of organizations.

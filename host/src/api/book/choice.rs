@@ -4,11 +4,10 @@
 use base::input::validate;
 use jiff::civil::Date;
 use model::Instant;
+use service::bookings::brand::Color;
+use service::locale::Language;
+use service::locale::dates::Hours;
 use url::form_urlencoded;
-
-use crate::bookings::brand::Color;
-use crate::locale::Language;
-use crate::locale::dates::Hours;
 
 /// Characters that are kept of a time zone's name.
 const MAX_ZONE: usize = 64;

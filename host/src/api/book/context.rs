@@ -8,13 +8,13 @@ use axum::extract::{Path, Request};
 use axum::response::Response;
 use base::error::{Code, Error};
 use http::{HeaderValue, StatusCode, header};
+use service::app::App;
+use service::bookings::host_decision;
 
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::received_form::{FormDesk, ReceivedForm};
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
-use crate::app::App;
-use crate::bookings::host_decision;
 use crate::web::error;
 use crate::web::rate_limit::{Class, Limiters};
 use crate::web::unread_body::Rest;

@@ -3,6 +3,9 @@
 use http::StatusCode;
 use model::Instant;
 use model::scheduling::event_type::{EventType, MeetingPlaceKind};
+use service::locale::dates;
+use service::locale::html::Html;
+use service::locale::meeting_time::meeting_time;
 
 use crate::api::book::choice::Choice;
 use crate::api::book::form_controls::{ControlFault, ControlWriter};
@@ -13,9 +16,6 @@ use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
 use crate::api::book::{about, form, hosts};
-use crate::locale::dates;
-use crate::locale::html::Html;
-use crate::locale::meeting_time::meeting_time;
 use crate::web::form::FormFields;
 
 /// The reasons why a form was not taken.

@@ -3,6 +3,11 @@
 use base::error::Result;
 use http::StatusCode;
 use model::Instant;
+use service::app::App;
+use service::bookings::notify::sender;
+use service::bookings::{handle, titles};
+use service::locale::html::Html;
+use service::locale::meeting_time;
 
 use crate::api::book::booked::{BookedEvent, InviteeAction};
 use crate::api::book::choice::Choice;
@@ -13,11 +18,6 @@ use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
 use crate::api::book::{calendars, facts};
-use crate::app::App;
-use crate::bookings::notify::sender;
-use crate::bookings::{handle, titles};
-use crate::locale::html::Html;
-use crate::locale::meeting_time;
 
 const DECOY: &str = "no-booking";
 

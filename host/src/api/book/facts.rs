@@ -4,6 +4,9 @@ use model::Instant;
 use model::scheduling::booking::BookingPlace;
 use model::scheduling::event_type::MeetingPlaceKind;
 use scheduling::hours::Zone;
+use service::bookings::titles;
+use service::locale::html::Html;
+use service::locale::meeting_time::meeting_time;
 
 use crate::api::book::about;
 use crate::api::book::booked::BookedEvent;
@@ -11,9 +14,6 @@ use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
-use crate::bookings::titles;
-use crate::locale::html::Html;
-use crate::locale::meeting_time::meeting_time;
 
 /// The zone of the invitee.
 pub fn zone_of_invitee(booked: &BookedEvent) -> Zone {

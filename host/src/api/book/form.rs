@@ -9,10 +9,10 @@ use model::Instant;
 use model::scheduling::booking::{BookingPlace, NewBooking};
 use model::scheduling::event_type::{EventType, Question, QuestionKind};
 use serde_json::Value;
+use service::app::App;
+use service::bookings::new_booking;
 
 use crate::api::book::subject::BookableEventType;
-use crate::app::App;
-use crate::bookings::new_booking;
 use crate::web::form::FormFields;
 
 /// How long a form can be filled in.

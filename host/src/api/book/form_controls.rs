@@ -2,13 +2,13 @@
 //! field; those of its error and its hint begin with a word that begins no name, since a question's key may end in anything.
 
 use model::scheduling::event_type::{EventType, MeetingPlaceKind, Question, QuestionKind};
+use service::locale::html::Html;
 
 use crate::api::book::about;
 use crate::api::book::form;
 use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::texts::fields::Texts;
 use crate::api::book::texts::outcomes::OutcomeTexts;
-use crate::locale::html::Html;
 use crate::web::form::FormFields;
 
 /// A mistake in a form, or one reason why it was not taken.
@@ -258,7 +258,7 @@ mod tests {
     use super::*;
     use crate::api::book::texts::outcomes::outcomes;
     use crate::api::book::texts::texts;
-    use crate::locale::Language;
+    use service::locale::Language;
 
     #[test]
     fn ids_are_unique_whatever_the_keys_of_questions_end_in() {

@@ -4,10 +4,10 @@
 use base::error::Result;
 use model::Instant;
 use model::scheduling::slots::SlotQuery;
+use service::app::App;
+use service::bookings::slots::{self, SlotStart};
 
 use crate::api::book::subject::BookableEventType;
-use crate::app::App;
-use crate::bookings::slots::{self, SlotStart};
 
 pub const DAY_MS: i64 = 24 * 60 * 60_000;
 /// Longest range of one search.

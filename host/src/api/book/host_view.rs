@@ -2,6 +2,9 @@
 //! people says none of it and leads here. Whoever has the page's address reads it, and changes nothing: it holds no link but the booking's own.
 
 use base::error::Result;
+use service::app::App;
+use service::bookings::event_body;
+use service::locale::html::Html;
 
 use crate::api::book::booked::BookedEvent;
 use crate::api::book::icon::{PageIcon, icon};
@@ -9,9 +12,6 @@ use crate::api::book::layout::HtmlPage;
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
 use crate::api::book::{facts, outcome};
-use crate::app::App;
-use crate::bookings::event_body;
-use crate::locale::html::Html;
 
 /// The page of a host's token; none where it is not of this service, or where the booking's people were forgotten.
 pub async fn page(app: &App, visit: &PageRequest, token: &str) -> Result<Option<HtmlPage>> {

@@ -2,10 +2,10 @@
 //! picture that cannot be loaded leaves the host's initials, which lie below it.
 
 use model::scheduling::event_type::EventType;
+use service::locale::Language;
+use service::locale::html::Html;
 
 use crate::api::book::texts::controls::controls;
-use crate::locale::Language;
-use crate::locale::html::Html;
 use crate::web::csp::image_source;
 
 /// Hosts that a page shows. Where there are more, the last place says how many there are besides.

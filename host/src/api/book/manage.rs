@@ -5,6 +5,12 @@ use base::error::{Code, Error, Result, not_found};
 use http::StatusCode;
 use model::Instant;
 use model::scheduling::booking::BookingMove;
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::bookings::change::Viewer;
+use service::bookings::{cancel, reschedule, titles};
+use service::locale::dates;
+use service::locale::html::Html;
 use storage::lane::Lane;
 
 use crate::api::book::booked::{BookedEvent, InviteeAction, RefusedReason};
@@ -17,12 +23,6 @@ use crate::api::book::submit::FormResult;
 use crate::api::book::texts::outcomes::outcomes;
 use crate::api::book::texts::texts;
 use crate::api::book::{about, done, facts, free, month, outcome};
-use crate::app::App;
-use crate::app::stored_response::IdempotentAttempt;
-use crate::bookings::change::Viewer;
-use crate::bookings::{cancel, reschedule, titles};
-use crate::locale::dates;
-use crate::locale::html::Html;
 use crate::web::form::FormFields;
 
 /// The field of a cancellation's reason.

@@ -40,6 +40,7 @@ use axum::response::Response;
 use axum::routing::get;
 use base::error::Code;
 use model::Instant;
+use service::app::App;
 use tower_http::compression::CompressionLayer;
 
 use crate::api::book::context::{BookContext, BookParams, VIEWS_PER_MINUTE, drain, failed, read, see_other};
@@ -49,7 +50,6 @@ use crate::api::book::layout::HtmlPage;
 use crate::api::book::manage::ManageTarget;
 use crate::api::book::subject::{Address, BookableEventType, PageRequest};
 use crate::api::book::submit::FormResult;
-use crate::app::App;
 use crate::web::form::FormFields;
 use crate::web::rate_limit::{Class, Limiters};
 use crate::web::unread_body;

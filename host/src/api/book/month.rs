@@ -5,6 +5,9 @@ use std::collections::BTreeMap;
 use base::error::{Code, Error};
 use http::StatusCode;
 use jiff::civil::Date;
+use service::app::App;
+use service::locale::dates;
+use service::locale::html::Html;
 
 use crate::api::book::bounds::Bounds;
 use crate::api::book::choice::Choice;
@@ -17,9 +20,6 @@ use crate::api::book::texts::texts;
 use crate::api::book::time_list::{Time, time_list};
 use crate::api::book::zone_picker::zone_picker;
 use crate::api::book::{about, hosts};
-use crate::app::App;
-use crate::locale::dates;
-use crate::locale::html::Html;
 use crate::web::error;
 
 /// The times of each day of a month, in the visitor's zone.

@@ -2,10 +2,10 @@
 
 use jiff::civil::Date;
 use model::Instant;
+use service::locale::dates::{self, Local};
+use service::locale::html::Html;
 
 use crate::api::book::subject::{BookableEventType, PageRequest};
-use crate::locale::dates::{self, Local};
-use crate::locale::html::Html;
 
 /// A time that can be chosen, with what its cell says.
 pub struct OtherTime {

@@ -5,7 +5,7 @@ use crate::api::book::about;
 use crate::api::book::booked::BookedEvent;
 use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::layout::{HtmlPage, SheetShape};
-use crate::locale::html::Html;
+use service::locale::html::Html;
 
 /// The colour of a seal or a badge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

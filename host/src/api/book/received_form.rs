@@ -9,13 +9,13 @@ use axum::extract::Request;
 use base::error::{Code, Error};
 use compute::named_semaphores::Shares;
 use http::StatusCode;
+use service::app::App;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 use tokio::time::timeout;
 
 use crate::api::book::layout::HtmlPage;
 use crate::api::book::subject::PageRequest;
 use crate::api::book::texts::texts;
-use crate::app::App;
 use crate::web::form::FormFields;
 use crate::web::rate_limit::site;
 use crate::web::same_site::is_foreign;

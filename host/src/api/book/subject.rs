@@ -8,18 +8,18 @@ use base::tenant::Tenant;
 use http::header;
 use model::Instant;
 use scheduling::hours::Zone;
+use service::app::App;
+use service::bookings::handle;
+use service::bookings::links::{self, Bookable};
+use service::bookings::rules::{self, MINUTE_MS};
+use service::connections::request_context::RequestContext;
+use service::locale::Language;
+use service::locale::dates::Hours;
 use storage::scheduling::applications;
 use storage::scheduling::bookings::BookingRow;
 
 use crate::api::book::booked::BookedEvent;
 use crate::api::book::choice::Choice;
-use crate::app::App;
-use crate::bookings::handle;
-use crate::bookings::links::{self, Bookable};
-use crate::bookings::rules::{self, MINUTE_MS};
-use crate::connections::request_context::RequestContext;
-use crate::locale::Language;
-use crate::locale::dates::Hours;
 use crate::web::client_ip::{client_ip, peer};
 use crate::web::request_id;
 

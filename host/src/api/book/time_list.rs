@@ -2,12 +2,12 @@
 
 use jiff::civil::Date;
 use model::Instant;
+use service::locale::dates::{self, Hours, Local};
+use service::locale::html::Html;
 
 use crate::api::book::choice::Choice;
 use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::controls::controls;
-use crate::locale::dates::{self, Hours, Local};
-use crate::locale::html::Html;
 
 /// A start with its local time in the visitor's zone.
 pub struct Time {

@@ -8,11 +8,10 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use runtime::Post;
 use serde::{Deserialize, Serialize};
+use service::app::App;
+use service::app::config::VerdictFailure;
 use sha2::{Digest, Sha256};
 use url::Url;
-
-use crate::app::App;
-use crate::app::config::VerdictFailure;
 
 /// How long a verdict is waited for.
 const DEADLINE: Duration = Duration::from_secs(2);

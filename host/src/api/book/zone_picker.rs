@@ -1,13 +1,13 @@
 //! The zone that times are in, and the form to choose another one.
 
 use model::Instant;
+use service::locale::html::Html;
+use service::locale::{dates, zones};
 
 use crate::api::book::icon::{PageIcon, icon};
 use crate::api::book::subject::{BookableEventType, PageRequest};
 use crate::api::book::texts::controls::controls;
 use crate::api::book::texts::texts;
-use crate::locale::html::Html;
-use crate::locale::{dates, zones};
 
 /// Zones that the field for one suggests; every other IANA name can be typed.
 const ZONES: [&str; 40] = [

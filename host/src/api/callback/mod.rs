@@ -10,11 +10,11 @@ use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
+use service::connections::authorization::PageReason;
+use service::locale::Language;
 use sha2::{Digest, Sha256};
 
 use crate::api::callback::texts::texts;
-use crate::connections::authorization::PageReason;
-use crate::locale::Language;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark}\

@@ -1,7 +1,7 @@
 //! The texts of the page that ends a failed return from a provider, in English, German, Spanish, French, Japanese and Arabic.
 
-use crate::connections::authorization::PageReason;
-use crate::locale::Language;
+use service::connections::authorization::PageReason;
+use service::locale::Language;
 
 /// What the page says: a title, what happened, what the reader can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,8 +3,7 @@
 use base::error::{Code, Result, invalid};
 use http::{HeaderMap, header};
 use serde_json::{Map, Value};
-
-use crate::writes::etag::ExpectedEtag;
+use service::writes::etag::ExpectedEtag;
 
 /// The etag that the caller expects, from `If-Match` or from the body's `etag` (taken out of it). Both only if they agree.
 pub fn expected(headers: &HeaderMap, body: Option<&mut Map<String, Value>>) -> Result<ExpectedEtag> {

@@ -9,21 +9,24 @@ use http::header;
 use http::request::Parts;
 use indexmap::IndexMap;
 use serde::de::DeserializeOwned;
+use service::app::App;
+use service::app::freshness::ReadTrace;
+use service::app::stored_response::IdempotentAttempt;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
 use url::form_urlencoded;
 
 use crate::api::access::api_key::Caller;
 use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::freshness::ReadTrace;
-use crate::app::stored_response::IdempotentAttempt;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
 use crate::web::request_id::RequestId;
 
 /// The parameter by which a read has the provider asked first.
 const FRESH: &str = "fresh";
 
-impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
+/// A value of the service that a handler takes: the rights of the caller, the attempt at a write, or both.
+pub struct Extract<T>(pub T);
+
+impl<S: Send + Sync> FromRequestParts<S> for Extract<RequestContext> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
@@ -35,7 +38,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestContext {
         let mut context = RequestContext::for_key(key, request_id);
         context.no_cache = cache_control.to_ascii_lowercase().contains("no-cache") || wants_fresh(parts)?;
         context.reading = reading;
-        Ok(context)
+        Ok(Extract(context))
     }
 }
 
@@ -66,22 +69,24 @@ impl<S: Send + Sync> FromRequestParts<S> for Caller {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for IdempotentAttempt {
+impl<S: Send + Sync> FromRequestParts<S> for Extract<IdempotentAttempt> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
         let found = parts.extensions.get::<IdempotentAttempt>().cloned();
-        Ok(found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?)
+        let attempt =
+            found.ok_or_else(|| anyhow::anyhow!("the idempotency layer did not run before the handler"))?;
+        Ok(Extract(attempt))
     }
 }
 
-impl FromRequestParts<App> for WriteContext {
+impl FromRequestParts<App> for Extract<WriteContext> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, ApiError> {
-        let request = RequestContext::from_request_parts(parts, app).await?;
-        let attempt = IdempotentAttempt::from_request_parts(parts, app).await?;
-        Ok(WriteContext { app: app.clone(), request, attempt })
+        let Extract(request) = Extract::<RequestContext>::from_request_parts(parts, app).await?;
+        let Extract(attempt) = Extract::<IdempotentAttempt>::from_request_parts(parts, app).await?;
+        Ok(Extract(WriteContext { app: app.clone(), request, attempt }))
     }
 }
 

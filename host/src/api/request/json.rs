@@ -10,10 +10,10 @@ use http::{HeaderMap, HeaderValue};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use service::app::App;
 
 use crate::api::request::received_body::ReceivedBody;
 use crate::api::response::error::ApiError;
-use crate::app::App;
 
 /// A request body: one JSON object with camelCase keys. An absent body is an empty object. It was read, and its size checked
 /// against the operation's, before its handler was called (`api::request::body`).

@@ -2,9 +2,9 @@
 
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
+use service::app::freshness::ReadTrace;
 
 use crate::api::response::error::{self, PendingError};
-use crate::app::freshness::ReadTrace;
 use crate::web::rate_limit::Standing;
 use crate::web::request_id::X_REQUEST_ID;
 

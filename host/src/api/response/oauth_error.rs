@@ -4,8 +4,8 @@ use axum::body::{Body, to_bytes};
 use axum::response::Response;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
+use service::access_tokens::TokenError;
 
-use crate::access_tokens::TokenError;
 use crate::web::error::FailedCode;
 
 /// An envelope is far smaller, in bytes.

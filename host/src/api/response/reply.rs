@@ -6,9 +6,10 @@ use base::error::Result;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 use serde_json::Value;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
 
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
+use crate::api::response::error::ApiError;
 
 /// The response of an answer.
 pub fn response(answer: StoredResponse) -> Response {
@@ -49,8 +50,14 @@ pub fn with_warnings<T: Serialize>(answer: &T, warnings: Vec<Value>) -> Result<S
     Ok(StoredResponse::ok(value.to_string()))
 }
 
-impl IntoResponse for StoredResponse {
+/// The answer of an operation.
+pub struct ApiResponse(pub StoredResponse);
+
+/// The answer of an operation, or the error that the caller gets.
+pub type ApiResult = Result<ApiResponse, ApiError>;
+
+impl IntoResponse for ApiResponse {
     fn into_response(self) -> Response {
-        response(self)
+        response(self.0)
     }
 }

@@ -6,22 +6,22 @@ use base::error::{Code, Result, refuse};
 use http::HeaderMap;
 use model::sync::{ResetMode, SyncReset, SyncStart};
 use serde_json::{Value, json};
+use service::app::App;
+use service::app::event_log::check_position;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::connections::request_context::RequestContext;
+use service::resources::collections::{self, Collection};
+use service::sync::change_feed::{self, Feed, FeedPosition, FeedQuery};
+use service::sync::scope::SyncScope;
+use service::sync::{self, backfill, collection_set, lifecycle, refresh_if_stale, staleness};
 use storage::connections::Connection;
 use storage::sync_states::SyncState;
 
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::event_log::check_position;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::resources::collections::{self, Collection};
-use crate::sync::change_feed::{self, Feed, FeedPosition, FeedQuery};
-use crate::sync::scope::SyncScope;
-use crate::sync::{self, backfill, collection_set, lifecycle, refresh_if_stale, staleness};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 /// What is synced.
@@ -153,51 +153,51 @@ fn place_after(state: &SyncState, sequence: i64) -> Result<FeedPosition> {
 /// What is in a collection of this kind.
 async fn inside<C: Collection>(app: &App, asker: &RequestContext, id: &str) -> Result<SyncedScope> {
     let (connection, collection) = collections::open(app, asker, C::KIND, id, C::KIND.read_scope()).await?;
-    let scope = crate::sync::scope::scope(&collection)?;
+    let scope = service::sync::scope::scope(&collection)?;
     Ok(SyncedScope { connection, scope })
 }
 
 pub async fn start_inside<C: Collection>(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (body, warnings) = start_body(&headers, body)?;
-    Ok(start(&app, &inside::<C>(&app, &asker, &id).await?, &body, &warnings, &attempt).await?)
+    Ok(ApiResponse(start(&app, &inside::<C>(&app, &asker, &id).await?, &body, &warnings, &attempt).await?))
 }
 
 pub async fn changes_inside<C: Collection>(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let opened = collections::open_to_read(&app, &asker, C::KIND, &id).await?;
     let (connection, collection) = &*opened;
-    let scope = crate::sync::scope::scope(collection)?;
+    let scope = service::sync::scope::scope(collection)?;
     let name = C::KIND.contents().ops().pull.1;
-    Ok(changes(&app, &asker, &params, name, connection, &scope).await?)
+    Ok(ApiResponse(changes(&app, &asker, &params, name, connection, &scope).await?))
 }
 
 pub async fn reset_inside<C: Collection>(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (body, warnings) = reset_body(&headers, body)?;
-    Ok(reset(&app, &inside::<C>(&app, &asker, &id).await?, &body, &warnings, &attempt).await?)
+    Ok(ApiResponse(reset(&app, &inside::<C>(&app, &asker, &id).await?, &body, &warnings, &attempt).await?))
 }
 
 pub async fn status_inside<C: Collection>(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(status(&app, &inside::<C>(&app, &asker, &id).await?).await?)
+) -> ApiResult {
+    Ok(ApiResponse(status(&app, &inside::<C>(&app, &asker, &id).await?).await?))
 }

@@ -4,21 +4,20 @@ use axum::extract::State;
 use base::error::{Error, Result};
 use http::HeaderMap;
 use serde_json::{Map, Value};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::resources::collection_items::{self, CollectionItem, ListPosition, WriteOptions};
+use service::resources::contacts::find;
+use service::resources::contacts::people::book_of;
+use service::resources::open_item::ItemPath;
 
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::api::response::reply;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::resources::collection_items::{self, CollectionItem, ListPosition, WriteOptions};
-use crate::resources::contacts::find;
-use crate::resources::contacts::people::book_of;
-use crate::resources::open_item::ItemPath;
+use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 /// How a write is to be done: the etag out of header or body, and how strict it is.
@@ -37,7 +36,7 @@ pub async fn listed(
     binding: &Binding,
     limit: i64,
     read: impl Future<Output = Result<(Vec<String>, Option<ListPosition>)>>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let print = async {
         let (texts, place) = read.await?;
         let next = place.map(|p| binding.cursor(&app.keyring, &p));
@@ -48,7 +47,7 @@ pub async fn listed(
     let page = binding.page(params.get("cursor"), limit);
     let name = (!params.with_provider_data()).then(|| format!("{page}/{}", bound_to.join(",")));
     let printed = app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?;
-    Ok(reply::over_connections(printed, asker))
+    Ok(ApiResponse(reply::over_connections(printed, asker)))
 }
 
 /// A page of what is listed inside a resource that is read whole anyway: by number, in the order of `all`.
@@ -75,47 +74,47 @@ pub fn parts_page<T: serde::Serialize>(
 
 /// Handlers of contacts and groups, whose paths do not name their book.
 pub async fn create_in_book<T: CollectionItem>(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let mut opened = book_of(&cx, &mut body).await?;
     opened.kind = T::KIND;
-    Ok(collection_items::create::<T>(&cx, &opened, body, manner).await?)
+    Ok(ApiResponse(collection_items::create::<T>(&cx, &opened, body, manner).await?))
 }
 
 pub async fn get_in_book<T: CollectionItem>(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     find::freshen_one(&app, &asker, T::KIND, &id).await?;
     let path = ItemPath { kind: T::KIND, collection_id: None, id: &id };
-    Ok(collection_items::get(&app, &asker, path, params.with_provider_data()).await?)
+    Ok(ApiResponse(collection_items::get(&app, &asker, path, params.with_provider_data()).await?))
 }
 
 pub async fn update_in_book<T: CollectionItem>(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let path = ItemPath { kind: T::KIND, collection_id: None, id: &id };
-    Ok(collection_items::update::<T>(&cx, path, body, manner).await?)
+    Ok(ApiResponse(collection_items::update::<T>(&cx, path, body, manner).await?))
 }
 
 pub async fn delete_in_book<T: CollectionItem>(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let path = ItemPath { kind: T::KIND, collection_id: None, id: &id };
-    Ok(collection_items::delete(&cx, path, expected).await?)
+    Ok(ApiResponse(collection_items::delete(&cx, path, expected).await?))
 }

@@ -2,28 +2,27 @@
 
 use axum::extract::State;
 use http::HeaderMap;
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::local_copy::collection_counts;
+use service::resources::collections::{self, Collection};
 
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::api::response::reply;
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::local_copy::collection_counts;
-use crate::resources::collections::{self, Collection};
+use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 /// A page of all that the key may use, or of one connection's.
 pub async fn list<C: Collection>(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let connection_id = params.get("connection_id");
     let binding = Binding::new(&asker.tenant, C::KIND.ops().pull.1, &connection_id);
@@ -34,49 +33,52 @@ pub async fn list<C: Collection>(
     let raw = params.with_provider_data();
     let texts = collection_counts::page(&app, app.db.reader(), &asker.tenant, &items, &[], raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
-    Ok(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), &asker))
+    Ok(ApiResponse(reply::over_connections(
+        StoredResponse::ok(pagination::cut(&texts, more, cursor)),
+        &asker,
+    )))
 }
 
 pub async fn create<C: Collection>(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
-    Ok(collections::create::<C>(&cx, body, json::is_strict(&headers)).await?)
+) -> ApiResult {
+    Ok(ApiResponse(collections::create::<C>(&cx, body, json::is_strict(&headers)).await?))
 }
 
 pub async fn get<C: Collection>(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let item = collections::get(&app, &asker, C::KIND, &id).await?;
     let raw = params.with_provider_data();
     let text = collection_counts::printed(&app, app.db.reader(), &asker.tenant, &item, &[], raw).await?;
-    Ok(StoredResponse::ok(text).etag(&item.etag))
+    Ok(ApiResponse(StoredResponse::ok(text).etag(&item.etag)))
 }
 
 pub async fn update<C: Collection>(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(collections::update::<C>(&cx, &id, body, expected, strict).await?)
+    Ok(ApiResponse(collections::update::<C>(&cx, &id, body, expected, strict).await?))
 }
 
 pub async fn delete<C: Collection>(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     // Only contact books ask for it.
     let force = params.flag("force")? || C::KIND != ResourceKind::ContactBook;
-    Ok(collections::delete(&cx, C::KIND, &id, expected, force).await?)
+    Ok(ApiResponse(collections::delete(&cx, C::KIND, &id, expected, force).await?))
 }

@@ -1,18 +1,17 @@
 //! What the lists of mail share: how messages are asked for, and pages of messages, drafts, folders and labels.
 
 use base::error::Result;
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::resources::mail::filter::{MailQuery, MessageFields};
+use service::resources::mail::folders;
 
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::Params;
-use crate::api::response::error::ApiError;
-use crate::api::response::reply;
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::mail::filter::{MailQuery, MessageFields};
-use crate::resources::mail::folders;
+use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 /// What a list of messages can be narrowed by.
@@ -86,22 +85,21 @@ pub async fn messages(
     params: &Params,
     name: &str,
     query: &MailQuery,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, name, query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
-    let (texts, place) = crate::resources::mail::message_list::list(app, asker, query, after, limit).await?;
+    let (texts, place) =
+        service::resources::mail::message_list::list(app, asker, query, after, limit).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), asker))
+    Ok(ApiResponse(reply::over_connections(
+        StoredResponse::ok(pagination::page(&texts, next.as_deref())),
+        asker,
+    )))
 }
 
 /// A page of folders or labels.
-pub async fn places(
-    app: &App,
-    asker: &RequestContext,
-    params: &Params,
-    kind: ResourceKind,
-) -> Result<StoredResponse, ApiError> {
+pub async fn places(app: &App, asker: &RequestContext, params: &Params, kind: ResourceKind) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let connection_id = params.get("connection_id");
     let binding = Binding::new(&asker.tenant, kind.as_str(), &connection_id);
@@ -112,5 +110,5 @@ pub async fn places(
     let raw = params.with_provider_data();
     let texts = folders::printed(app, &items, raw).await?;
     let cursor = |last: usize| binding.cursor(&app.keyring, &items.get(last).map(|i| &i.id));
-    Ok(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), asker))
+    Ok(ApiResponse(reply::over_connections(StoredResponse::ok(pagination::cut(&texts, more, cursor)), asker)))
 }

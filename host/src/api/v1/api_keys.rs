@@ -5,6 +5,9 @@ use base::error::not_found;
 use http::HeaderMap;
 use model::application::{ApiKey, CreatedApiKey, KeyRotation, NewApiKey, RotatedApiKey};
 use model::resource::Written;
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::manage::keys::{self, KeyRequest, KeyTarget, SecretRotation};
 use storage::api_keys as table;
 use storage::key_revocations::KeyWebhooks;
 
@@ -12,12 +15,9 @@ use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::{Additive, Common};
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::manage::keys::{self, KeyRequest, KeyTarget, SecretRotation};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -49,13 +49,13 @@ pub fn routes() -> Routes<App> {
 async fn create(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<NewApiKey>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(keys::create(&app, &caller.key, KeyRequest { new, warnings }, &attempt).await?.answer)
+    Ok(ApiResponse(keys::create(&app, &caller.key, KeyRequest { new, warnings }, &attempt).await?.answer))
 }
 
 /// Whose keys this one manages: a key that is bound to connections those that it made, and those that they made; any other one all of
@@ -64,7 +64,7 @@ fn family(caller: &Caller) -> Option<&str> {
     Some(caller.key.id.as_str()).filter(|_| !caller.key.connection_ids.is_empty())
 }
 
-async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let kind = match params.word("kind", &["key", "access_token"])?.as_deref() {
         Some("access_token") => table::KeyKind::AccessToken,
@@ -78,45 +78,41 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     keys.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let items: Vec<String> = keys.iter().map(|k| k.json().to_string()).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &keys.get(last).map(|k| &k.id));
-    Ok(StoredResponse::ok(pagination::cut(&items, more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, more, cursor))))
 }
 
-async fn get(
-    State(app): State<App>,
-    caller: Caller,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> ApiResult {
     let key = table::find(app.db.reader(), caller.tenant(), family(&caller), &id).await?;
-    Ok(StoredResponse::ok(key.ok_or_else(|| not_found("API key"))?.json().to_string()))
+    Ok(ApiResponse(StoredResponse::ok(key.ok_or_else(|| not_found("API key"))?.json().to_string())))
 }
 
 async fn revoke(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let webhooks = match params.word("webhooks", &["disable"])? {
         Some(_) => KeyWebhooks::End,
         None => KeyWebhooks::PassOn,
     };
-    Ok(keys::revoke(&app, &target(&caller, id), webhooks, &attempt).await?)
+    Ok(ApiResponse(keys::revoke(&app, &target(&caller, id), webhooks, &attempt).await?))
 }
 
 async fn rotate(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (wish, unknown) = json::typed::<KeyRotation>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let rotation =
         SecretRotation { overlap_s: wish.overlap_seconds.unwrap_or(keys::DEFAULT_OVERLAP_S), warnings };
-    Ok(keys::rotate(&app, &caller.key, &target(&caller, id), rotation, &attempt).await?.answer)
+    Ok(ApiResponse(keys::rotate(&app, &caller.key, &target(&caller, id), rotation, &attempt).await?.answer))
 }
 
 /// The key with this id, among those that the caller manages.

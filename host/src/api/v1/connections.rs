@@ -6,19 +6,19 @@ use http::HeaderMap;
 use model::capabilities::Capabilities;
 use model::connection::{Connection, NewConnection};
 use model::resource::Written;
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::connections::request_context::RequestContext;
+use service::connections::{self, view};
+use service::resources::capabilities;
 use storage::{connections as table, sync_states};
 
 use crate::api::operation::Priority::{Additive, Common, Mvp};
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::connections::{self, view};
-use crate::resources::capabilities;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -51,22 +51,18 @@ pub fn routes() -> Routes<App> {
 
 async fn create(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<connections::NewConnection>(body)?;
     // Strict callers get the error before the provider is asked; others find nothing lost.
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(connections::create(&app, &asker.tenant, new, &warnings, &attempt).await?)
+    Ok(ApiResponse(connections::create(&app, &asker.tenant, new, &warnings, &attempt).await?))
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let provider = params.text("provider", 40)?.unwrap_or_default();
     let status =
@@ -92,7 +88,7 @@ async fn list(
         items.push(view::json(&app, connection, &states).to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|c| &c.id));
-    Ok(StoredResponse::ok(pagination::cut(&items, more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, more, cursor))))
 }
 
 async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<table::Connection> {
@@ -104,46 +100,48 @@ async fn find(app: &App, asker: &RequestContext, id: &str) -> Result<table::Conn
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let connection = find(&app, &asker, &id).await?;
     let states = sync_states::of_connection(app.db.reader(), &id).await?;
-    Ok(StoredResponse::ok(view::json(&app, &connection, &states).to_string()).etag(&connection.etag))
+    Ok(ApiResponse(
+        StoredResponse::ok(view::json(&app, &connection, &states).to_string()).etag(&connection.etag),
+    ))
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let connection = match find(&app, &asker, &id).await {
         Err(e) if attempt.resumed && e.code() == Some(base::error::Code::NotFound) => {
-            return Ok(StoredResponse::no_content());
+            return Ok(ApiResponse(StoredResponse::no_content()));
         }
         other => other?,
     };
     crate::api::request::etag::expected(&headers, None)?.check(&connection.etag)?;
-    Ok(crate::resources::disconnect::delete(&app, connection, &attempt).await?)
+    Ok(ApiResponse(service::resources::disconnect::delete(&app, connection, &attempt).await?))
 }
 
 async fn read_capabilities(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let capabilities = capabilities::of(&app, &asker, &id).await?;
-    Ok(StoredResponse::ok(serde_json::to_string(&capabilities)?))
+    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&capabilities)?)))
 }
 
 async fn refresh(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let connection = find(&app, &asker, &id).await?;
-    Ok(connections::refresh::refresh(&app, connection, &attempt).await?)
+    Ok(ApiResponse(connections::refresh::refresh(&app, connection, &attempt).await?))
 }

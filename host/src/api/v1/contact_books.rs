@@ -2,11 +2,11 @@
 
 use model::contacts::ContactBook;
 use model::resource::{New, Patch, Resource};
+use service::app::App;
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
 use crate::api::shared::collections::{create, delete, get, list, update};
-use crate::app::App;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Contact books")

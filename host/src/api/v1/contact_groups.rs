@@ -3,20 +3,19 @@
 use axum::extract::State;
 use model::contacts::ContactGroup;
 use model::resource::{New, Patch, Resource};
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::connections::request_context::RequestContext;
+use service::resources::contacts::find::{self, ContactQuery};
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::Params;
-use crate::api::response::error::ApiError;
+use crate::api::request::extractors::{Extract, Params};
+use crate::api::response::reply::ApiResult;
 use crate::api::shared::collection_items::{
     create_in_book, delete_in_book, get_in_book, listed, update_in_book,
 };
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::contacts::find::{self, ContactQuery};
 use crate::web::cursor::Binding;
 
 const GROUP: ResourceKind = ResourceKind::ContactGroup;
@@ -49,11 +48,7 @@ pub fn routes() -> Routes<App> {
         .summary("Delete a contact group; its contacts stay")
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let query = ContactQuery {
         connection_id: params.text("connection_id", 64)?,

@@ -17,7 +17,7 @@ pub mod usage;
 pub mod webhooks;
 
 use crate::api::operation::Routes;
-use crate::app::App;
+use service::app::App;
 
 /// Every operation.
 pub fn routes() -> Routes<App> {

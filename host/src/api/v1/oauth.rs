@@ -8,21 +8,22 @@ use model::Instant;
 use model::application::NewApiKey;
 use model::connection::{Token, TokenRequest};
 use serde_json::{Map, Value};
+use service::access_tokens::refresh::{self, RefreshRequest};
+use service::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, TokenError, TokenResult, client_credentials};
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::connections;
+use service::connections::authorization::{self, CodeRequest};
+use service::manage::keys::restrictions::restrict;
 
-use crate::access_tokens::refresh::{self, RefreshRequest};
-use crate::access_tokens::{LIFE_S, MAX_LIFE_S, MIN_LIFE_S, TokenError, TokenResult, client_credentials};
 use crate::api::access::api_key::Caller;
 use crate::api::access::client_auth;
 use crate::api::operation::Priority::Common;
 use crate::api::operation::{ANY_KEY, Routes};
+use crate::api::request::extractors::Extract;
 use crate::api::request::form::FormOrJson;
 use crate::api::response::error::ApiError;
 use crate::api::response::{oauth_error, reply};
-use crate::app::App;
-use crate::app::stored_response::IdempotentAttempt;
-use crate::connections;
-use crate::connections::authorization::{self, CodeRequest};
-use crate::manage::keys::restrictions::restrict;
 
 /// Longest parameter in bytes; the longest of ours has about 150.
 const MAX_TEXT: usize = 4_096;
@@ -47,7 +48,7 @@ pub fn routes() -> Routes<App> {
 async fn token(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     uri: Uri,
     FormOrJson(body): FormOrJson,

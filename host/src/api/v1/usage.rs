@@ -8,6 +8,10 @@ use base::error::{Code, Result, invalid};
 use jiff::civil::Date;
 use model::Instant;
 use model::application::{KeyUsage, RequestCount, Usage, WebhookCount};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::provider_units;
+use service::webhooks::figures::Figures;
 use storage::provider_units::DayRange;
 use storage::usage::{self, Bucket};
 use storage::{api_keys, connections, items};
@@ -16,12 +20,8 @@ use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Unlabelled;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Params;
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::provider_units;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::rate_limit::{Standing, WINDOW_MS};
-use crate::webhooks::figures::Figures;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Usage")
@@ -38,7 +38,7 @@ async fn get(
     caller: Caller,
     Extension(standing): Extension<Standing>,
     params: Params,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (start, end) = period(&app, &params)?;
     let tenant = caller.tenant();
     let mut rows = usage::list(app.db.reader(), tenant, &start.to_string(), &end.to_string()).await?;
@@ -73,7 +73,7 @@ async fn get(
     for (id, requests) in by_key {
         answer.keys.push(KeyUsage { name: names.remove(&id).unwrap_or_default(), id, requests });
     }
-    Ok(StoredResponse::ok(serde_json::to_string(&answer)?))
+    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&answer)?)))
 }
 
 fn period(app: &App, params: &Params) -> Result<(Date, Date)> {

@@ -6,14 +6,14 @@ use anyhow::{Context, Result, ensure};
 use clap::{ArgGroup, Args};
 use model::Instant;
 use serde_json::json;
+use service::manage::actor::{Actor, Role};
+use service::manage::operators::directory::{self, NewAccount};
+use service::manage::operators::links::{self, Link};
 use storage::organizations;
 
 use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
 use crate::cli::refusal::command_error;
-use crate::manage::actor::{Actor, Role};
-use crate::manage::operators::directory::{self, NewAccount};
-use crate::manage::operators::links::{self, Link};
 
 /// Create an operator, and print the link by which they set their password
 #[derive(Args)]

@@ -4,12 +4,12 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use model::Instant;
 use serde_json::json;
+use service::manage::actor::Actor;
+use service::manage::operators::links::{self, Link};
 
 use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::answer;
 use crate::cli::refusal::command_error;
-use crate::manage::actor::Actor;
-use crate::manage::operators::links::{self, Link};
 
 /// Print a link by which an operator sets a new password, and end their sessions
 ///

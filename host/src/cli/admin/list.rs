@@ -4,11 +4,11 @@ use anyhow::Result;
 use clap::Args;
 use model::Instant;
 use serde_json::{Value, json};
+use service::manage::operators::directory::{self, OperatorView};
 
 use crate::cli::admin::open_store::{OpenStore, PanelOptions};
 use crate::cli::output::{answer, table};
 use crate::cli::refusal::command_error;
-use crate::manage::operators::directory::{self, OperatorView};
 
 /// Operators that are read at once.
 const OPERATORS_PER_READ: i64 = 200;

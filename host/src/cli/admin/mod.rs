@@ -10,12 +10,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use serde_json::json;
+use service::manage::actor::Actor;
+use service::manage::operators::rights;
 
 use crate::cli::admin::open_store::PanelOptions;
 use crate::cli::output::answer;
 use crate::cli::refusal::command_error;
-use crate::manage::actor::Actor;
-use crate::manage::operators::rights;
 
 /// Create, list and disable the people who sign in to the administration panel, and print links for them
 ///

@@ -5,17 +5,17 @@ use base::clock::{Clock, Entropy};
 use base::keyring::Keyring;
 use clap::Args;
 use model::Instant;
+use service::app;
+use service::app::config::Config;
+use service::manage::operators::directory::{self, OperatorView};
+use service::manage::operators::links::{FIRST_OPERATOR, Link};
+use service::manage::operators::store::OperatorStore;
 use storage::dialect::Dialect;
 use storage::{Db, installation};
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::refusal::command_error;
 use crate::cli::settings::StoreOptions;
 use crate::cli::{store, urls};
-use crate::manage::operators::directory::{self, OperatorView};
-use crate::manage::operators::links::{FIRST_OPERATOR, Link};
-use crate::manage::operators::store::OperatorStore;
 
 /// The place of the store, and the address at which browsers reach the panel.
 #[derive(Args, Clone, Debug)]

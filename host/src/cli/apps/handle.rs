@@ -3,10 +3,10 @@
 use anyhow::{Result, ensure};
 use clap::Args;
 use serde_json::json;
+use service::bookings::handle::{from_id, parse};
 use storage::Db;
 use storage::scheduling::applications;
 
-use crate::bookings::handle::{from_id, parse};
 use crate::cli::apps::stored::application;
 use crate::cli::output::answer;
 use crate::cli::settings::StoreOptions;

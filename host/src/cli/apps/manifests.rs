@@ -2,9 +2,9 @@
 
 use anyhow::{Result, bail};
 use runtime::{Manifest, Store, manifest_text};
+use service::app;
+use service::app::config::Config;
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::bundle;
 
 /// The manifest of the connector that a server with this configuration has in service: the installed one, else the bundled one.

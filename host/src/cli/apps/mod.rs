@@ -15,14 +15,14 @@ use base::error::Error;
 use base::ids::{self, Kind};
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
+use service::manage::redirect_uri;
+use service::manage::redirects::{self, RedirectChange};
 use storage::{Db, api_keys, oauth_clients};
 
 use crate::cli::apps::stored::application;
 use crate::cli::output::{answer, table};
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
-use crate::manage::redirect_uri;
-use crate::manage::redirects::{self, RedirectChange};
 
 /// Make and list applications, and register what they need to connect accounts by OAuth
 ///

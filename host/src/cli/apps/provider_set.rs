@@ -11,19 +11,19 @@ use base::tenant::Tenant;
 use clap::{Args, ValueEnum};
 use runtime::{LIMITS_SETTING, OriginOverrides};
 use serde_json::{Map, Value, json};
+use service::app;
+use service::app::config::Config;
+use service::manage::providers;
+use service::manage::providers::inputs::{self, OriginReplacement, Setting};
 use storage::Db;
 use storage::oauth_clients::{self, OAuthClient};
 use zeroize::Zeroizing;
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::apps::manifests;
 use crate::cli::apps::stored::{application, shown};
 use crate::cli::output::answer;
 use crate::cli::settings::StoreOptions;
 use crate::cli::store;
-use crate::manage::providers;
-use crate::manage::providers::inputs::{self, OriginReplacement, Setting};
 
 /// How the client authenticates at the provider's token endpoint (RFC 6749 §2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

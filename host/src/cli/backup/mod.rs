@@ -13,11 +13,11 @@ use base::clock::Clock;
 use clap::Args;
 use model::Instant;
 use serde_json::json;
+use service::app;
+use service::app::config::Config;
 use storage::postgres_dump::DumpTarget;
 use storage::{Db, Options, migrations, snapshot};
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::backup::archive::{BackupContent, BackupSource};
 use crate::cli::backup::manifest::{
     BackupEngine, BackupManifest, CONNECTORS, DATABASE, FORMAT, SETTINGS, is_allowed,

@@ -10,9 +10,9 @@ use base::clock::{Clock, Entropy};
 use clap::Args;
 use runtime::{self, InstallCandidate, Installed, Limits, Manifest, Store};
 use serde_json::{Value, json};
+use service::app;
+use service::app::config::Config;
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::bundle;
 use crate::cli::connector::check::{refused, words};
 use crate::cli::connector::permissions;

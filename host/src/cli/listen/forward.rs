@@ -7,10 +7,10 @@ use base::clock::Clock;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use runtime::{OperatorClient, PostError};
+use service::webhooks::sign::{self, SigningKeys};
 use url::Url;
 
 use crate::cli::listen::source::OWN_NAME;
-use crate::webhooks::sign::{self, SigningKeys};
 
 /// Times that an event is posted at most.
 const MAX_TRIES: i64 = 3;

@@ -17,6 +17,7 @@ use clap::Args;
 use model::Instant;
 use runtime::OperatorClient;
 use serde::Deserialize;
+use service::webhooks::sign;
 use tokio::time;
 use url::Url;
 use zeroize::Zeroizing;
@@ -25,7 +26,6 @@ use crate::cli::listen::event_stream::{Event, Item, Parser};
 use crate::cli::listen::forward::{Forward, ForwardResult};
 use crate::cli::listen::source::{EventStream, Source, StreamPosition, StreamRefusal, printable};
 use crate::cli::serve::Signals;
-use crate::webhooks::sign;
 
 /// The variable with the API key, unless another is named.
 pub const KEY_VARIABLE: &str = "SWITCHBOARD_API_KEY";

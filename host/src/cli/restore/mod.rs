@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail, ensure};
 use base::keyring::Keyring;
 use clap::Args;
 use serde_json::json;
+use service::app;
+use service::app::config::Config;
 use storage::postgres_dump::restore_arguments;
 use storage::{Db, Options, migrations};
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::backup::manifest::{BackupEngine, BackupManifest, DATABASE, SETTINGS};
 use crate::cli::master_key::{self, KeyMatch};
 use crate::cli::output::{answer, command_line};

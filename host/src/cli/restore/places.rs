@@ -9,9 +9,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail, ensure};
+use service::app;
+use service::app::config::Config;
 
-use crate::app;
-use crate::app::config::Config;
 use crate::cli::backup::manifest::{CONNECTORS, DATABASE, SETTINGS};
 use crate::cli::store::RESTORE_FOLDER;
 

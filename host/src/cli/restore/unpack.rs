@@ -90,9 +90,9 @@ mod tests {
     use tar::{Builder, EntryType, Header};
 
     use super::*;
-    use crate::app::config::Config;
     use crate::cli::backup::archive::{self, BackupContent, BackupSource};
     use crate::cli::backup::manifest::{BackupEngine, DATABASE, FORMAT};
+    use service::app::config::Config;
 
     /// A place, and a backup with a database that is none.
     struct Scene {

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use serde_json::{Value, json};
+use service::app::resource_kind::ResourceKind;
+use service::sync::ensure_fresh;
+use service::sync::scope::SyncScope;
 use storage::items;
 use storage::sync_states::{self as table, ItemError};
-use switchboard::app::resource_kind::ResourceKind;
-use switchboard::sync::ensure_fresh;
-use switchboard::sync::scope::SyncScope;
 
 use crate::contract::odd_items::relay::World;
 

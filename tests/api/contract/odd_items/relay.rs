@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use harness::{Actor, TestServer};
 use serde_json::{Value, json};
+use service::connections;
 use storage::api_keys;
 use storage::connections::Connection;
-use switchboard::connections;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
 const MANIFEST: &str = r#"

@@ -1,6 +1,6 @@
 //! Texts of the ways into the visitor's own calendar. Names of products are the same everywhere.
 
-use crate::locale::Language;
+use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Texts of what helps with the list of times: the way to it, the hosts, the next free day, the parts of the day, the clock that is chosen,
 //! the zone, and what the page's script adds.
 
-use crate::locale::Language;
+use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]

@@ -1,6 +1,6 @@
 //! Texts of the pages on which a host confirms or declines a booking.
 
-use crate::locale::Language;
+use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ use crate::api::book::texts::french::FRENCH;
 use crate::api::book::texts::german::GERMAN;
 use crate::api::book::texts::japanese::JAPANESE;
 use crate::api::book::texts::spanish::SPANISH;
-use crate::locale::Language;
+use service::locale::Language;
 
 /// The texts of a language.
 pub fn texts(language: Language) -> &'static Texts {

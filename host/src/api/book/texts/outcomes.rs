@@ -1,6 +1,6 @@
 //! Texts of the form for a booking and of the pages that say how a booking stands.
 
-use crate::locale::Language;
+use service::locale::Language;
 
 /// The texts of one language.
 #[derive(Clone, Copy, Debug)]

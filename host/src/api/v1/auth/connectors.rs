@@ -6,21 +6,21 @@ use axum::response::Response;
 use base::error::{Code, Error, Result, invalid, refuse};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use model::connection::{Authorization, AuthorizationResult, NewAuthorization};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason, ReturnTo};
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
 use url::form_urlencoded;
 
 use crate::api::access::api_key::Caller;
 use crate::api::callback;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::{ANY_KEY, Routes};
-use crate::api::request::extractors::Path;
+use crate::api::request::extractors::{Extract, Path};
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
-use crate::api::response::reply;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::authorization::{self, CallbackOutcome, CallbackParams, PageReason, ReturnTo};
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
+use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::error;
 use crate::web::request_id::RequestId;
 
@@ -54,16 +54,18 @@ pub fn routes() -> Routes<App> {
 }
 
 async fn authorize(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     caller: Caller,
     headers: HeaderMap,
     Path(provider): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<NewAuthorization>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let return_to = ReturnTo::Registered(new.redirect_uri.clone());
-    Ok(authorization::start(&cx, caller.key.budget_id(), &provider, new, return_to, &warnings).await?)
+    Ok(ApiResponse(
+        authorization::start(&cx, caller.key.budget_id(), &provider, new, return_to, &warnings).await?,
+    ))
 }
 
 async fn callback(
@@ -81,7 +83,7 @@ async fn callback(
         return Ok(empty(StatusCode::NO_CONTENT));
     }
     let asker = match &caller {
-        Some(_) => Some(RequestContext::from_request_parts(&mut parts, &()).await?),
+        Some(_) => Some(Extract::<RequestContext>::from_request_parts(&mut parts, &()).await?.0),
         None => None,
     };
     if caller.is_some_and(|Extension(caller)| !caller.has_scope(CONNECTIONS_WRITE)) {

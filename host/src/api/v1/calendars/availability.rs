@@ -3,16 +3,15 @@
 use axum::extract::State;
 use http::HeaderMap;
 use model::calendar_query::{AvailabilityAnswer, AvailabilityQuery};
+use service::app::App;
+use service::connections::request_context::RequestContext;
+use service::freebusy::availability;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Extract;
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::api::response::reply::with_warnings;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::freebusy::availability;
+use crate::api::response::reply::{ApiResponse, ApiResult, with_warnings};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Free and busy")
@@ -25,13 +24,13 @@ pub fn routes() -> Routes<App> {
 
 async fn ask(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     availability::require_fields(&body)?;
     let (asked, unknown) = json::typed::<AvailabilityQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let answer = availability::answer(&app, &asker, &asked).await?;
-    Ok(with_warnings(&answer, warnings)?)
+    Ok(ApiResponse(with_warnings(&answer, warnings)?))
 }

@@ -10,23 +10,23 @@ use model::resource::{New, Patch, Resource};
 use model::wire::calendar::{Notify, RecurrenceScope};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::resources::events::listing::EventQuery;
+use service::resources::events::open::EventPath;
+use service::resources::events::read;
+use service::resources::events::respond::{self, InvitationResponse};
+use service::resources::events::write::{self, EventWriteOptions};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::resources::events::listing::EventQuery;
-use crate::resources::events::open::EventPath;
-use crate::resources::events::read;
-use crate::resources::events::respond::{self, InvitationResponse};
-use crate::resources::events::write::{self, EventWriteOptions};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 const EVENTS: &str = "/v1/calendars/{calendarId}/events";
@@ -98,10 +98,10 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(calendar_id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let query = EventQuery {
         calendar_id,
@@ -125,20 +125,20 @@ async fn list(
         Ok::<_, Error>(StoredResponse::ok(pagination::page(&texts, next.as_deref())))
     };
     let name = (!query.with_provider_data).then(|| binding.page(params.get("cursor"), limit));
-    Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
+    Ok(ApiResponse(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     read::freshen(&app, &asker, &calendar_id).await?;
     let raw = params.with_provider_data();
     let print = read::get(&app, &asker, &calendar_id, &event_id, raw);
     let name = (!raw).then(|| ["events.get", &calendar_id, &event_id].join("/"));
-    Ok(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?)
+    Ok(ApiResponse(app.pages.printed(&app.db, &asker.tenant, name.as_deref(), print).await?))
 }
 
 /// Takes `notify`, `recurrenceScope` and `etag` out of the body; the query string may name the first two instead.
@@ -170,38 +170,38 @@ fn option<T: DeserializeOwned>(
 }
 
 async fn create(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(calendar_id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(write::create(&cx, &calendar_id, body, manner).await?)
+    Ok(ApiResponse(write::create(&cx, &calendar_id, body, manner).await?))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let path = EventPath { calendar_id: &calendar_id, event_id: &event_id };
-    Ok(write::update(&cx, path, body, manner).await?)
+    Ok(ApiResponse(write::update(&cx, path, body, manner).await?))
 }
 
 async fn delete(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let path = EventPath { calendar_id: &calendar_id, event_id: &event_id };
-    Ok(write::delete(&cx, path, manner).await?)
+    Ok(ApiResponse(write::delete(&cx, path, manner).await?))
 }
 
 /// What the three answers to an invitation share.
@@ -213,7 +213,7 @@ struct InvitationContext {
     body: Map<String, Value>,
 }
 
-async fn respond(mut invited: InvitationContext, status: ResponseStatus) -> Result<StoredResponse, ApiError> {
+async fn respond(mut invited: InvitationContext, status: ResponseStatus) -> ApiResult {
     let expected = etag::expected(&invited.headers, Some(&mut invited.body))?;
     let (rsvp, unknown) = json::typed::<Rsvp>(invited.body)?;
     let warnings = json::unknown_fields(&invited.headers, &unknown)?;
@@ -227,47 +227,47 @@ async fn respond(mut invited: InvitationContext, status: ResponseStatus) -> Resu
         warnings,
     };
     let path = EventPath { calendar_id: &invited.path.0, event_id: &invited.path.1 };
-    Ok(respond::respond(&invited.cx, path, response).await?)
+    Ok(ApiResponse(respond::respond(&invited.cx, path, response).await?))
 }
 
 async fn accept(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     respond(InvitationContext { cx, headers, params, path, body }, ResponseStatus::Accepted).await
 }
 
 async fn tentative(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     respond(InvitationContext { cx, headers, params, path, body }, ResponseStatus::Tentative).await
 }
 
 async fn decline(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(path): Path<(String, String)>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     respond(InvitationContext { cx, headers, params, path, body }, ResponseStatus::Declined).await
 }
 
 async fn conference(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path((calendar_id, event_id)): Path<(String, String)>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<NewConference>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let path = EventPath { calendar_id: &calendar_id, event_id: &event_id };
-    Ok(respond::conference(&cx, path, new.provider, warnings).await?)
+    Ok(ApiResponse(respond::conference(&cx, path, new.provider, warnings).await?))
 }

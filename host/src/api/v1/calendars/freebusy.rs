@@ -1,19 +1,20 @@
 //! `/v1/calendars/freebusy/query`
 
 use axum::extract::State;
-use base::error::{Code, Result, refuse};
+use base::error::{Code, refuse};
 use http::HeaderMap;
 use model::calendar_query::{FreeBusyAnswer, FreeBusyQuery};
+use service::app::App;
+use service::connections::request_context::RequestContext;
+use service::freebusy::query;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Extract;
 use crate::api::request::json::{self, Body};
 use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::freebusy::query;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Free and busy")
@@ -26,11 +27,11 @@ pub fn routes() -> Routes<App> {
 
 async fn ask(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     caller: Caller,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     query::require_fields(&body)?;
     let (asked, unknown) = json::typed::<FreeBusyQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -39,5 +40,5 @@ async fn ask(
         let message = "includeDetails needs the scope calendar.read, which this API key lacks";
         return Err(ApiError(refuse(Code::InsufficientScope, message)));
     }
-    Ok(query::answer(&app, &asker, asked, warnings).await?)
+    Ok(ApiResponse(query::answer(&app, &asker, asked, warnings).await?))
 }

@@ -7,11 +7,11 @@ pub mod sync;
 
 use model::calendar::Calendar;
 use model::resource::{New, Patch, Resource};
+use service::app::App;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::shared::collections::{create, delete, get, list, update};
-use crate::app::App;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Calendars")

@@ -4,22 +4,22 @@ use axum::extract::State;
 use model::calendar::Calendar;
 use model::resource::Written;
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState, Watch};
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::connections::request_context::RequestContext;
+use service::connections::watch_reach;
+use service::push::wanted_watches;
+use service::resources::collections;
+use service::sync::{self, lifecycle, push_status};
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
-use crate::api::response::error::ApiError;
+use crate::api::request::extractors::{Extract, Path};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::change_feed::{
     changes_inside, parameters, reset_inside, start_inside, status_inside,
 };
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::connections::watch_reach;
-use crate::push::wanted_watches;
-use crate::resources::collections;
-use crate::sync::{self, lifecycle, push_status};
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Calendar sync")
@@ -52,18 +52,18 @@ pub fn routes() -> Routes<App> {
 
 async fn renew(
     State(app): State<App>,
-    asker: RequestContext,
-    _attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(_attempt): Extract<IdempotentAttempt>,
     Path(calendar_id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (connection, calendar) =
         collections::open(&app, &asker, ResourceKind::Calendar, &calendar_id, "calendar.read").await?;
-    let scope = crate::sync::scope::scope(&calendar)?;
+    let scope = service::sync::scope::scope(&calendar)?;
     let state = sync::state(&app, &connection, &scope).await?;
     if state.followed && watch_reach::can_watch(&app, &connection.provider, scope.surface()) {
         wanted_watches::renew_now(&app, &connection, &scope).await?;
     }
     let otherwise = lifecycle::watch(&app, &connection, None);
     let watch = push_status::of(&app, &connection, &state, otherwise).await?.unwrap_or_default();
-    Ok(StoredResponse::ok(serde_json::to_string(&watch)?))
+    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&watch)?)))
 }

@@ -5,16 +5,17 @@ use http::HeaderMap;
 use merging::Position;
 use model::contacts::{MergeSuggestion, MergeSuggestionQuery};
 use serde::{Deserialize, Serialize};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::resources::contacts::duplicates;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::pagination;
+use crate::api::request::extractors::Extract;
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::contacts::duplicates;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -37,10 +38,10 @@ struct SuggestionPosition {
 
 async fn query(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (query, unknown) = json::typed::<MergeSuggestionQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     duplicates::valid(&query)?;
@@ -52,5 +53,5 @@ async fn query(
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let (found, next) = duplicates::page(&app, &asker, &query, after, limit).await?;
     let next = next.map(|p| binding.cursor(&app.keyring, &SuggestionPosition { score: p.score.0, id: p.id }));
-    Ok(StoredResponse::ok(pagination::page(&found, next.as_deref())).warned(&warnings))
+    Ok(ApiResponse(StoredResponse::ok(pagination::page(&found, next.as_deref())).warned(&warnings)))
 }

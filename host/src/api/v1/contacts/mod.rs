@@ -9,21 +9,21 @@ use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, header};
 use model::contacts::{Contact, ContactPicture};
 use model::resource::{New, Patch, Resource};
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::resources::contacts::find::{self, ContactQuery};
+use service::resources::contacts::photo;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
-use crate::api::response::error::ApiError;
+use crate::api::request::extractors::{Extract, Params, Path};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::collection_items::{
     create_in_book, delete_in_book, get_in_book, listed, update_in_book,
 };
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::contacts::find::{self, ContactQuery};
-use crate::resources::contacts::photo;
 use crate::web::cursor::Binding;
 
 const CONTACT: ResourceKind = ResourceKind::Contact;
@@ -68,11 +68,7 @@ pub fn routes() -> Routes<App> {
         .return_type("application/octet-stream")
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let query = ContactQuery {
         connection_id: params.text("connection_id", 64)?,
@@ -93,21 +89,23 @@ async fn list(
 
 async fn get_photo(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let format = params.word("format", &["raw", "json"])?;
     let accepts = headers.get(header::ACCEPT).and_then(|v| v.to_str().ok()).unwrap_or_default();
     let found = photo::get(&app, &asker, &id).await?;
     if format.as_deref() == Some("raw") || (format.is_none() && accepts.contains("application/octet-stream"))
     {
         // What somebody else wrote is never shown as a page of ours.
-        return Ok(StoredResponse::ok(found.bytes)
-            .header("content-type", found.content_type)
-            .header("x-content-type-options", "nosniff")
-            .header("content-security-policy", "sandbox"));
+        return Ok(ApiResponse(
+            StoredResponse::ok(found.bytes)
+                .header("content-type", found.content_type)
+                .header("x-content-type-options", "nosniff")
+                .header("content-security-policy", "sandbox"),
+        ));
     }
     let picture = ContactPicture {
         content_type: found.content_type,
@@ -115,5 +113,5 @@ async fn get_photo(
         etag: found.etag,
         content_base64: BASE64_STANDARD.encode(&found.bytes),
     };
-    Ok(StoredResponse::ok(serde_json::to_string(&picture)?))
+    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&picture)?)))
 }

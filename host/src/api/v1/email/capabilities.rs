@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use model::capabilities::Capabilities;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::resources::capabilities;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::capabilities;
+use crate::api::request::extractors::{Extract, Path};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -22,9 +22,9 @@ pub fn routes() -> Routes<App> {
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let capabilities = capabilities::of(&app, &asker, &id).await?;
-    Ok(StoredResponse::ok(serde_json::to_string(&capabilities)?))
+    Ok(ApiResponse(StoredResponse::ok(serde_json::to_string(&capabilities)?)))
 }

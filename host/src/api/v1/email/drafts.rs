@@ -7,23 +7,22 @@ use model::email::EmailMessage;
 use model::email::draft::{Draft, ReplyMode};
 use model::email::send::{DraftPatch, NewDraft, SendDraft};
 use model::resource::Resource;
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::resources::mail::{compose, drafts, filter};
+use service::sending::submit::{Submission, submit};
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::api::response::reply;
+use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::api::shared::collection_items::manner;
 use crate::api::shared::mail_lists::query;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::resources::mail::{compose, drafts, filter};
-use crate::sending::submit::{Submission, submit};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -58,72 +57,75 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<EmailMessage>>()
 }
 
-async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
-    Ok(drafts::create(&cx, body, json::is_strict(&headers)).await?)
+async fn create(Extract(cx): Extract<WriteContext>, headers: HeaderMap, Body(body): Body) -> ApiResult {
+    Ok(ApiResponse(drafts::create(&cx, body, json::is_strict(&headers)).await?))
 }
 
 async fn list_drafts(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let query = filter::MailQuery { drafts: true, ..query(&params)? };
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(&asker.tenant, "email.drafts.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) =
-        crate::resources::mail::message_list::list(&app, &asker, &query, after, limit).await?;
+        service::resources::mail::message_list::list(&app, &asker, &query, after, limit).await?;
     let texts = texts
         .iter()
-        .map(|t| crate::local_copy::mail::render_draft::without_time(t))
+        .map(|t| service::local_copy::mail::render_draft::without_time(t))
         .collect::<Result<Vec<_>, _>>()?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), &asker))
+    Ok(ApiResponse(reply::over_connections(
+        StoredResponse::ok(pagination::page(&texts, next.as_deref())),
+        &asker,
+    )))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(drafts::get(&app, &asker, &id, params.with_provider_data()).await?)
+) -> ApiResult {
+    Ok(ApiResponse(drafts::get(&app, &asker, &id, params.with_provider_data()).await?))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let has_etag = headers.contains_key(header::IF_MATCH) || body.get("etag").is_some_and(|e| !e.is_null());
     if !has_etag {
         let message = "a draft is changed with the etag of the version that is known: send If-Match or etag";
         return Err(invalid(Code::MissingField, "etag", message).into());
     }
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(drafts::update(&cx, &id, body, manner).await?)
+    Ok(ApiResponse(drafts::update(&cx, &id, body, manner).await?))
 }
 
 async fn delete(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
-    Ok(drafts::delete(&cx, &id, expected).await?)
+    Ok(ApiResponse(drafts::delete(&cx, &id, expected).await?))
 }
 
 async fn send(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let (given, unknown) = json::typed::<SendDraft>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -134,11 +136,11 @@ async fn send(
         _ => e,
     })?;
     let connection = asker.connection(&app, &item.connection_id, "email.send").await?;
-    crate::local_copy::mail::draft_state::is_open(&item)?;
+    service::local_copy::mail::draft_state::is_open(&item)?;
     let (item, content, own) = drafts::to_send(&app, &asker, &connection, item).await?;
     expected.check(&item.etag)?;
     let send_at = given.send_at.or(own.send_at);
-    crate::resources::mail::draft_input::send_at(&app, send_at)?;
+    service::resources::mail::draft_input::send_at(&app, send_at)?;
     let composed = compose::compose(&app, &asker, &connection, content, &attempt.connector_key).await?;
     let metadata = serde_json::from_str(&item.metadata).map_err(anyhow::Error::from)?;
     let submission = Submission {
@@ -151,5 +153,5 @@ async fn send(
         answers: own.reply_to_message_id,
         warnings,
     };
-    Ok(submit(&app, &connection, composed, submission, &attempt).await?)
+    Ok(ApiResponse(submit(&app, &connection, composed, submission, &attempt).await?))
 }

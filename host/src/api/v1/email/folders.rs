@@ -3,16 +3,15 @@
 use axum::extract::State;
 use model::email::folders::Folder;
 use model::resource::Resource;
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::connections::request_context::RequestContext;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Params;
-use crate::api::response::error::ApiError;
+use crate::api::request::extractors::{Extract, Params};
+use crate::api::response::reply::ApiResult;
 use crate::api::shared::mail_lists::places;
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -28,10 +27,6 @@ pub fn routes() -> Routes<App> {
         .lists::<Resource<Folder>>()
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     places(&app, &asker, &params, ResourceKind::EmailFolder).await
 }

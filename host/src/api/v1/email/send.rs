@@ -7,17 +7,18 @@ use http::HeaderMap;
 use model::email::EmailMessage;
 use model::email::send::SendMessage;
 use model::resource::Resource;
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::connections::request_context::RequestContext;
+use service::resources::mail::compose::{self, DraftContent};
+use service::sending::submit::{Submission, submit};
+use service::sync::backfill;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Extract;
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::resources::mail::compose::{self, DraftContent};
-use crate::sending::submit::{Submission, submit};
-use crate::sync::backfill;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -31,19 +32,19 @@ pub fn routes() -> Routes<App> {
 
 async fn send(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed_with_files::<SendMessage>(&app, &asker.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     if new.connection_id.is_empty() {
         return Err(invalid(Code::MissingField, "connectionId", "connectionId is required").into());
     }
     metadata::check("metadata", &new.metadata)?;
-    crate::resources::mail::draft_input::send_at(&app, new.send_at)?;
-    crate::resources::mail::draft_input::tracking(new.tracking.as_ref())?;
+    service::resources::mail::draft_input::send_at(&app, new.send_at)?;
+    service::resources::mail::draft_input::tracking(new.tracking.as_ref())?;
     let connection = asker.connection(&app, &new.connection_id, "email.send").await?;
     if new.reply_to_message_id.is_some() {
         backfill::ensure(&app, &connection, false).await?;
@@ -71,5 +72,5 @@ async fn send(
         warnings,
         ..Submission::default()
     };
-    Ok(submit(&app, &connection, composed, submission, &attempt).await?)
+    Ok(ApiResponse(submit(&app, &connection, composed, submission, &attempt).await?))
 }

@@ -5,17 +5,17 @@ use base::error::{Code, Result, invalid};
 use http::HeaderMap;
 use model::resource::Written;
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::connections::request_context::RequestContext;
+use service::sync::scope::SyncScope;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::Body;
-use crate::api::response::error::ApiError;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::change_feed::{self, SyncedScope};
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::connections::request_context::RequestContext;
-use crate::sync::scope::SyncScope;
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Email sync")
@@ -56,43 +56,45 @@ async fn opened(
 
 async fn start(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (start, warnings) = change_feed::start_body(&headers, body)?;
     let followed = opened(&app, &asker, start.connection_id.as_deref(), "connectionId").await?;
-    Ok(change_feed::start(&app, &followed, &start, &warnings, &attempt).await?)
+    Ok(ApiResponse(change_feed::start(&app, &followed, &start, &warnings, &attempt).await?))
 }
 
 async fn read_changes(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let SyncedScope { connection, scope } =
         opened(&app, &asker, params.get("connection_id"), "connection_id").await?;
-    Ok(change_feed::changes(&app, &asker, &params, "email.sync.changes", &connection, &scope).await?)
+    Ok(ApiResponse(
+        change_feed::changes(&app, &asker, &params, "email.sync.changes", &connection, &scope).await?,
+    ))
 }
 
 async fn reset(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (reset, warnings) = change_feed::reset_body(&headers, body)?;
     let followed = opened(&app, &asker, reset.connection_id.as_deref(), "connectionId").await?;
-    Ok(change_feed::reset(&app, &followed, &reset, &warnings, &attempt).await?)
+    Ok(ApiResponse(change_feed::reset(&app, &followed, &reset, &warnings, &attempt).await?))
 }
 
 async fn status(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(connection_id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let followed = opened(&app, &asker, Some(&connection_id), "connectionId").await?;
-    Ok(change_feed::status(&app, &followed).await?)
+    Ok(ApiResponse(change_feed::status(&app, &followed).await?))
 }

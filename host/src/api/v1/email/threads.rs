@@ -4,18 +4,17 @@ use axum::extract::State;
 use base::error::Result;
 use model::email::EmailThread;
 use model::resource::Resource;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::resources::mail::filter::MailQuery;
+use service::resources::mail::thread_views;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
-use crate::api::response::error::ApiError;
-use crate::api::response::reply;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::mail::filter::MailQuery;
-use crate::resources::mail::thread_views;
+use crate::api::request::extractors::{Extract, Params, Path};
+use crate::api::response::reply::{self, ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -40,18 +39,17 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<EmailThread>>()
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let query = query(&params)?;
     let binding = Binding::new(&asker.tenant, "email.threads.list", &query);
     let after = binding.place(&app.keyring, params.get("cursor"))?;
     let (texts, place) = thread_views::list(&app, &asker, &query, after, limit).await?;
     let next = place.map(|p| binding.cursor(&app.keyring, &p));
-    Ok(reply::over_connections(StoredResponse::ok(pagination::page(&texts, next.as_deref())), &asker))
+    Ok(ApiResponse(reply::over_connections(
+        StoredResponse::ok(pagination::page(&texts, next.as_deref())),
+        &asker,
+    )))
 }
 
 fn query(params: &Params) -> Result<MailQuery> {
@@ -72,8 +70,8 @@ fn query(params: &Params) -> Result<MailQuery> {
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(thread_views::get(&app, &asker, &id).await?)
+) -> ApiResult {
+    Ok(ApiResponse(thread_views::get(&app, &asker, &id).await?))
 }

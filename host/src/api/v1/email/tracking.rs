@@ -2,15 +2,14 @@
 
 use axum::extract::State;
 use model::email::tracking::TrackingRecord;
+use service::app::App;
+use service::connections::request_context::RequestContext;
+use service::tracking::record;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::tracking::record;
+use crate::api::request::extractors::{Extract, Path};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Email")
@@ -22,8 +21,8 @@ pub fn routes() -> Routes<App> {
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(record::get(&app, &asker, &id).await?)
+) -> ApiResult {
+    Ok(ApiResponse(record::get(&app, &asker, &id).await?))
 }

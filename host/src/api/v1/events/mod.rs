@@ -4,17 +4,17 @@ pub mod stream;
 
 use axum::extract::State;
 use model::webhook::Notification;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::webhooks::events::{self, EventRequest};
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
-use crate::webhooks::events::{self, EventRequest};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Events")
@@ -32,7 +32,7 @@ pub fn routes() -> Routes<App> {
         .returns::<Notification>()
 }
 
-async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let backfill = params.flag("include_backfill")?;
     let wish = EventRequest::read(params.get("type"), params.get("connection_id"), backfill)?;
@@ -47,13 +47,9 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
     // It goes on behind the last field.
     body.pop();
     body.push_str(&format!(",\"last_sequence\":{}}}", found.position));
-    Ok(StoredResponse::ok(body))
+    Ok(ApiResponse(StoredResponse::ok(body)))
 }
 
-async fn get(
-    State(app): State<App>,
-    caller: Caller,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(StoredResponse::ok(events::find(&app, &caller.key, &id).await?))
+async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> ApiResult {
+    Ok(ApiResponse(StoredResponse::ok(events::find(&app, &caller.key, &id).await?)))
 }

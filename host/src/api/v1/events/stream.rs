@@ -4,6 +4,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue, header};
+use service::app::App;
+use service::webhooks::events::EventRequest;
+use service::webhooks::stream::EventStream;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
@@ -11,9 +14,6 @@ use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::Params;
 use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::webhooks::events::EventRequest;
-use crate::webhooks::stream::EventStream;
 
 /// Where a client goes on that had a stream before (WHATWG HTML, section 9.2.4).
 const LAST_EVENT_ID: &str = "last-event-id";

@@ -3,16 +3,17 @@
 use axum::extract::State;
 use http::HeaderMap;
 use model::scheduling::slots::{SlotAnswer, SlotQuery};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::bookings::slots;
+use service::connections::request_context::RequestContext;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
+use crate::api::request::extractors::Extract;
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::bookings::slots;
-use crate::connections::request_context::RequestContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -26,11 +27,11 @@ pub fn routes() -> Routes<App> {
 
 async fn ask(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     caller: Caller,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     slots::require_fields(&body)?;
     let (query, unknown) = json::typed::<SlotQuery>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -42,5 +43,5 @@ async fn ask(
     answer.next_cursor = next_ms.map(|ms| binding.cursor(&app.keyring, &ms));
     // Not by way of a `Value`: a pool's answer names thousands of hosts.
     let body = serde_json::to_vec(&answer).map_err(anyhow::Error::from)?;
-    Ok(StoredResponse::ok(body).warned(&warnings))
+    Ok(ApiResponse(StoredResponse::ok(body).warned(&warnings)))
 }

@@ -2,15 +2,15 @@
 
 use axum::extract::State;
 use model::scheduling::slots::BookingLink;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::bookings::links;
+use service::connections::request_context::RequestContext;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::bookings::links;
-use crate::connections::request_context::RequestContext;
+use crate::api::request::extractors::{Extract, Path};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -22,9 +22,9 @@ pub fn routes() -> Routes<App> {
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(slug): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let bookable = links::by_slug(&app, &asker, &slug).await?;
-    Ok(StoredResponse::ok(storage::json_text(&links::view(&app, &bookable).await?)))
+    Ok(ApiResponse(StoredResponse::ok(storage::json_text(&links::view(&app, &bookable).await?))))
 }

@@ -4,19 +4,19 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::scheduling::SharedSchedule;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::bookings::schedules;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
 
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::bookings::schedules;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -45,11 +45,7 @@ pub fn routes() -> Routes<App> {
         .description("409 `invalid_state` while an event type uses it; 403 `forbidden` if your key may not use all hosts of that event type.")
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.schedules.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -61,39 +57,35 @@ async fn list(
         items.push(stored.view()?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|s| &s.row.id));
-    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
-async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
+async fn create(Extract(cx): Extract<WriteContext>, headers: HeaderMap, Body(body): Body) -> ApiResult {
     let strict = json::is_strict(&headers);
-    Ok(schedules::create(&cx, body, strict).await?)
+    Ok(ApiResponse(schedules::create(&cx, body, strict).await?))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let found = schedules::find(&app, &asker, &id).await?;
-    Ok(StoredResponse::ok(found.view()?.to_string()).etag(&found.row.etag))
+    Ok(ApiResponse(StoredResponse::ok(found.view()?.to_string()).etag(&found.row.etag)))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(schedules::update(&cx, &id, body, expected, strict).await?)
+    Ok(ApiResponse(schedules::update(&cx, &id, body, expected, strict).await?))
 }
 
-async fn delete(
-    cx: WriteContext,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+async fn delete(Extract(cx): Extract<WriteContext>, headers: HeaderMap, Path(id): Path<String>) -> ApiResult {
     let expected = etag::expected(&headers, None)?;
-    Ok(schedules::delete(&cx, &id, expected).await?)
+    Ok(ApiResponse(schedules::delete(&cx, &id, expected).await?))
 }

@@ -5,11 +5,11 @@ pub mod tasks;
 
 use model::resource::{New, Patch, Resource};
 use model::tasks::TaskList;
+use service::app::App;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::shared::collections::{create, delete, get, list, update};
-use crate::app::App;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Task lists")

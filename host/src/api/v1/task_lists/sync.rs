@@ -3,13 +3,13 @@
 use model::resource::Written;
 use model::sync::{SyncChanges, SyncReset, SyncStart, SyncState};
 use model::tasks::TaskList;
+use service::app::App;
 
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::shared::change_feed::{
     changes_inside, parameters, reset_inside, start_inside, status_inside,
 };
-use crate::app::App;
 
 pub fn routes() -> Routes<App> {
     let changes = Routes::new("Task sync")

@@ -3,17 +3,17 @@
 use axum::extract::State;
 use base::error::Result;
 use model::webhook::{Delivery, DeliveryStatus};
+use service::app::stored_response::StoredResponse;
+use service::app::{App, page_cache};
+use service::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
-use crate::api::response::error::ApiError;
-use crate::app::stored_response::StoredResponse;
-use crate::app::{App, page_cache};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
-use crate::webhooks::deliveries::{self, DeliveryFilter, DeliveryListPosition};
 
 /// Longest id of an event, characters.
 const MAX_ID: usize = 64;
@@ -28,12 +28,7 @@ pub fn routes() -> Routes<App> {
         .lists::<Delivery>()
 }
 
-async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params, Path(id): Path<String>) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let filter = DeliveryFilter { status: status(&params)?, event_id: params.text("event_id", MAX_ID)? };
     let filters = (&id, params.get("status"), &filter.event_id);
@@ -51,7 +46,10 @@ async fn list(
         None => found.next,
     };
     let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
-    Ok(StoredResponse::ok(pagination::page(items.get(..fitting).unwrap_or(&items), cursor.as_deref())))
+    Ok(ApiResponse(StoredResponse::ok(pagination::page(
+        items.get(..fitting).unwrap_or(&items),
+        cursor.as_deref(),
+    ))))
 }
 
 fn status(params: &Params) -> Result<Option<DeliveryStatus>> {

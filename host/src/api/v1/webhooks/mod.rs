@@ -9,19 +9,19 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::webhook::WebhookSubscription;
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::webhooks::{subscription, subscription_update, view};
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
-use crate::webhooks::{subscription, subscription_update, view};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
@@ -50,15 +50,15 @@ pub fn routes() -> Routes<App> {
 async fn create(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let strict = json::is_strict(&headers);
-    Ok(subscription::create(&app, &caller.key, body, strict, &attempt).await?)
+    Ok(ApiResponse(subscription::create(&app, &caller.key, body, strict, &attempt).await?))
 }
 
-async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(caller.tenant(), "webhooks.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -70,38 +70,36 @@ async fn list(State(app): State<App>, caller: Caller, params: Params) -> Result<
         items.push(view::json(&app, webhook)?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|w| &w.id));
-    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
-async fn get(
-    State(app): State<App>,
-    caller: Caller,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+async fn get(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> ApiResult {
     let webhook = subscription::find(&app, &caller.key, &id).await?;
-    Ok(StoredResponse::ok(view::json(&app, &webhook)?.to_string()).etag(&webhook.etag))
+    Ok(ApiResponse(StoredResponse::ok(view::json(&app, &webhook)?.to_string()).etag(&webhook.etag)))
 }
 
 async fn update(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(subscription_update::update(&app, &caller.key, &id, (body, expected), strict, &attempt).await?)
+    Ok(ApiResponse(
+        subscription_update::update(&app, &caller.key, &id, (body, expected), strict, &attempt).await?,
+    ))
 }
 
 async fn delete(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, None)?;
-    Ok(subscription::delete(&app, &caller.key, &id, expected, &attempt).await?)
+    Ok(ApiResponse(subscription::delete(&app, &caller.key, &id, expected, &attempt).await?))
 }

@@ -4,16 +4,16 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Written;
 use model::webhook::{NewWebhookReplay, WebhookReplay};
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::webhooks::replay;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
+use crate::api::request::extractors::{Extract, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::webhooks::replay;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
@@ -27,12 +27,12 @@ pub fn routes() -> Routes<App> {
 async fn start(
     State(app): State<App>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (asked, unknown) = json::typed::<NewWebhookReplay>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(replay::start(&app, &caller.key, &id, asked, warnings, &attempt).await?)
+    Ok(ApiResponse(replay::start(&app, &caller.key, &id, asked, warnings, &attempt).await?))
 }

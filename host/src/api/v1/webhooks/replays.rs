@@ -2,17 +2,17 @@
 
 use axum::extract::State;
 use model::webhook::WebhookReplay;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::webhooks::replay;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::extractors::{Params, Path};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
-use crate::webhooks::replay;
 
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
@@ -26,12 +26,7 @@ pub fn routes() -> Routes<App> {
         .returns::<WebhookReplay>()
 }
 
-async fn list(
-    State(app): State<App>,
-    caller: Caller,
-    params: Params,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, caller: Caller, params: Params, Path(id): Path<String>) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let binding = Binding::new(caller.tenant(), "webhooks.replays.list", &id);
     let before: Option<String> = binding.place(&app.keyring, params.get("cursor"))?;
@@ -41,13 +36,13 @@ async fn list(
     found.truncate(most);
     let items: Vec<String> = found.iter().map(|(_, rendered)| rendered.to_string()).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|(id, _)| id));
-    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
 async fn get(
     State(app): State<App>,
     caller: Caller,
     Path((webhook_id, id)): Path<(String, String)>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(replay::read(&app, &caller.key, &webhook_id, &id).await?)
+) -> ApiResult {
+    Ok(ApiResponse(replay::read(&app, &caller.key, &webhook_id, &id).await?))
 }

@@ -2,15 +2,14 @@
 
 use axum::extract::State;
 use model::webhook::Delivery;
+use service::app::App;
+use service::webhooks::test_event;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::request::extractors::Path;
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::webhooks::test_event;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Webhooks")
@@ -20,10 +19,6 @@ pub fn routes() -> Routes<App> {
         .returns::<Delivery>()
 }
 
-async fn send(
-    State(app): State<App>,
-    caller: Caller,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(test_event::send(&app, &caller.key, &id).await?)
+async fn send(State(app): State<App>, caller: Caller, Path(id): Path<String>) -> ApiResult {
+    Ok(ApiResponse(test_event::send(&app, &caller.key, &id).await?))
 }

@@ -13,15 +13,15 @@ use axum::http::{Request, header};
 use base::ids::Kind;
 use runtime::{Manifest, ProviderRedirect};
 use serde_json::{Map, Value, json};
+use service::app::App;
+use service::connections::GRANTABLE;
+use service::manage::keys::unsaved;
+use service::manage::providers::inputs::Setting;
 use storage::api_keys;
 use tower::ServiceExt;
 
-use crate::app::App;
 use crate::cli::connector::dev::operator_settings::OperatorSettings;
 use crate::cli::connector::test::settings;
-use crate::connections::GRANTABLE;
-use crate::manage::keys::unsaved;
-use crate::manage::providers::inputs::Setting;
 
 /// The account at Paper.
 const PAPER_TOKEN: &str = "paper-alice";

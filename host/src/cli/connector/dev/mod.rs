@@ -14,10 +14,11 @@ use authoring::{Fault, Project};
 use base::clock::Clock;
 use clap::Args;
 use runtime::ProviderRedirect;
+use service::app::config::Config;
+use service::manage::providers::inputs::{self, Setting};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::app::config::Config;
 use crate::cli::connector::dev::account::DevAccount;
 use crate::cli::connector::dev::rebuild::Rebuild;
 use crate::cli::connector::dev::shown::CallPrinter;
@@ -26,7 +27,6 @@ use crate::cli::connector::provider::{RunningProvider, paper};
 use crate::cli::output::answer;
 use crate::cli::serve::{BoundService, Signals, serve};
 use crate::cli::serve_settings::ServeSettings;
-use crate::manage::providers::inputs::{self, Setting};
 
 /// What the host logs by itself. Calls that fail and connectors that do not load are shown already.
 const LOG: &str = "error,runtime=off";

@@ -7,11 +7,10 @@ use authoring::Fault;
 use base::ids::Kind;
 use runtime::{LIMITS_SETTING, Manifest};
 use serde_json::{Map, Value, json};
+use service::app::App;
+use service::manage::providers::inputs::Setting;
 use storage::oauth_clients::{self, OAuthClient};
 use storage::{Db, api_keys};
-
-use crate::app::App;
-use crate::manage::providers::inputs::Setting;
 
 /// The client id of the registration that is made for the values.
 const CLIENT_ID: &str = "connector-dev";
@@ -125,7 +124,7 @@ async fn write(db: &Db, client: OAuthClient, is_new: bool) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::manage::providers::inputs::setting;
+    use service::manage::providers::inputs::setting;
 
     fn manifest() -> Manifest {
         Manifest::parse(

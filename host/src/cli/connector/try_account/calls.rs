@@ -6,12 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use runtime::{Answer, CallObserver, CallStats, Called, LogLine};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use service::app::App;
+use service::connections::call::{self, CallOptions, Op, Reply};
+use service::connections::call_target::CallTarget;
+use service::connections::credentials::{self, StaticCredentials};
 use storage::connections::Connection;
-
-use crate::app::App;
-use crate::connections::call::{self, CallOptions, Op, Reply};
-use crate::connections::call_target::CallTarget;
-use crate::connections::credentials::{self, StaticCredentials};
 
 /// The figures of one call.
 #[derive(Clone, Debug, Default, Serialize)]

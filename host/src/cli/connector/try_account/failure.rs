@@ -2,8 +2,7 @@
 
 use base::error::Code;
 use serde::Serialize;
-
-use crate::connections::{refusal, throttle};
+use service::connections::{refusal, throttle};
 
 /// A failure as the report shows it.
 #[derive(Debug, Serialize)]

@@ -14,11 +14,11 @@ use authoring::Fault;
 use base::clock::{Clock, Entropy};
 use clap::Args;
 use runtime::Loaded;
+use service::app::App;
+use service::app::config::Config;
 use storage::connections::{self as connection_rows, Connection};
 use storage::{Db, api_keys, migrations};
 
-use crate::app::App;
-use crate::app::config::Config;
 use crate::cli::connector::try_account::calls::{CallMeter, TrialAccount};
 use crate::cli::connector::try_account::report::TrialReport;
 use crate::cli::master_key;

@@ -3,12 +3,12 @@
 use runtime::{Loaded, Surface};
 use serde::Serialize;
 use serde_json::{Map, Value};
+use service::connections::{check, granted};
 use storage::connections::Connection;
 
 use crate::cli::connector::try_account::calls::CallFigures;
 use crate::cli::connector::try_account::failure::StepFailure;
 use crate::cli::output::table;
-use crate::connections::{check, granted};
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]

@@ -8,14 +8,14 @@ use runtime::{Loaded, Surface, Verb};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
+use service::app::resource_kind::ResourceKind;
+use service::connections;
+use service::connections::call::{Op, Reply};
+use service::sync::scope::CollectionHead;
 
-use crate::app::resource_kind::ResourceKind;
 use crate::cli::connector::try_account::calls::{CallFigures, TrialAccount};
 use crate::cli::connector::try_account::failure::StepFailure;
 use crate::cli::connector::try_account::report::{StepOutcome, StepReport, SurfaceReport};
-use crate::connections;
-use crate::connections::call::{Op, Reply};
-use crate::sync::scope::CollectionHead;
 
 /// Collections of a kind of data that are read.
 const COLLECTIONS: usize = 3;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use axum::body::Body;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use base::error::{Code, Result, refuse};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -12,15 +12,16 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use model::email::Attachment;
 use runtime::Blob;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::resources::mail::attachments::{self, AttachmentBytes, MAX_JSON};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::resources::mail::attachments::{self, AttachmentBytes, MAX_JSON};
+use crate::api::response::reply::response;
 
 /// Bytes that are on their way at a time.
 const PIECE: usize = 64 << 10;
@@ -38,7 +39,7 @@ pub fn routes() -> Routes<App> {
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     headers: HeaderMap,
     params: Params,
     Path((message_id, attachment_id)): Path<(String, String)>,
@@ -52,7 +53,7 @@ async fn get(
     let fetched = attachments::fetch(&app, &asker, &message_id, &attachment_id).await?;
     match is_raw {
         true => Ok(raw(fetched, headers.get(header::RANGE))?),
-        false => Ok(json(fetched)?.into_response()),
+        false => Ok(response(json(fetched)?)),
     }
 }
 

@@ -7,22 +7,21 @@ use http::HeaderMap;
 use model::email::EmailMessage;
 use model::email::send::{MessagePatch, NewMessage};
 use model::resource::Resource;
+use service::app::App;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::resources::mail::filter::MessageFields;
+use service::resources::mail::read::{self, ReadOptions};
+use service::resources::mail::{append, write};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::collection_items::manner;
 use crate::api::shared::mail_lists::{self, fields, filters, images, query};
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::resources::mail::filter::MessageFields;
-use crate::resources::mail::read::{self, ReadOptions};
-use crate::resources::mail::{append, write};
 
 pub fn routes() -> Routes<App> {
     let routes = Routes::new("Email")
@@ -59,53 +58,49 @@ pub fn routes() -> Routes<App> {
         .param("permanent", "boolean", "Destroy it at once")
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     mail_lists::messages(&app, &asker, &params, "email.messages.list", &query(&params)?).await
 }
 
-async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
+async fn create(Extract(cx): Extract<WriteContext>, headers: HeaderMap, Body(body): Body) -> ApiResult {
     let (new, unknown) = json::typed_with_files::<NewMessage>(&cx.app, &cx.request.tenant, body).await?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(append::append(&cx, new, warnings).await?)
+    Ok(ApiResponse(append::append(&cx, new, warnings).await?))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let shown = ReadOptions {
         fields: fields(&params, MessageFields::Full)?,
         with_images: images(&params)?,
         with_provider_data: params.with_provider_data(),
     };
-    Ok(read::get(&app, &asker, &id, shown).await?)
+    Ok(ApiResponse(read::get(&app, &asker, &id, shown).await?))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
-    Ok(write::update(&cx, &id, body, manner).await?)
+    Ok(ApiResponse(write::update(&cx, &id, body, manner).await?))
 }
 
 async fn delete(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let permanent = params.flag("permanent")?;
-    Ok(write::delete(&cx, &id, expected, permanent).await?)
+    Ok(ApiResponse(write::delete(&cx, &id, expected, permanent).await?))
 }

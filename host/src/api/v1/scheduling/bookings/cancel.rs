@@ -4,18 +4,18 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingCancellation};
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::bookings::change::Viewer;
+use service::bookings::input::missing;
+use service::bookings::{cancel, list, manage_token};
+use service::connections::request_context::RequestContext;
 
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
+use crate::api::request::extractors::{Extract, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::Viewer;
-use crate::bookings::input::missing;
-use crate::bookings::{cancel, list, manage_token};
-use crate::connections::request_context::RequestContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -28,12 +28,12 @@ pub fn routes() -> Routes<App> {
 
 async fn post(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (asked, unknown) = json::typed::<BookingCancellation>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let sees_hosts = asker.holds("scheduling.read");
@@ -41,11 +41,13 @@ async fn post(
         // The invitee's right is no key's: one that is bound to other connections than the booking's cancels it for nobody.
         list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
-        return Ok(cancel::by_invitee(&app, &found, asked.reason, sees_hosts, warnings, &attempt).await?);
+        return Ok(ApiResponse(
+            cancel::by_invitee(&app, &found, asked.reason, sees_hosts, warnings, &attempt).await?,
+        ));
     }
     if !asker.holds("scheduling.write") {
         return Err(missing("manageToken").into());
     }
     let viewer = Viewer { asker: &asker, sees_hosts, warnings };
-    Ok(cancel::by_key(&app, viewer, &id, asked.reason, &attempt).await?)
+    Ok(ApiResponse(cancel::by_key(&app, viewer, &id, asked.reason, &attempt).await?))
 }

@@ -3,17 +3,17 @@
 use axum::extract::State;
 use model::resource::Resource;
 use model::scheduling::booking::Booking;
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::bookings::change::Viewer;
+use service::bookings::confirm;
+use service::connections::request_context::RequestContext;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::Viewer;
-use crate::bookings::confirm;
-use crate::connections::request_context::RequestContext;
+use crate::api::request::extractors::{Extract, Path};
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -25,12 +25,12 @@ pub fn routes() -> Routes<App> {
 
 async fn post(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let sees_hosts = caller.has_scope("scheduling.read");
     let viewer = Viewer { asker: &asker, sees_hosts, warnings: Vec::new() };
-    Ok(confirm::confirm(&app, viewer, &id, &attempt).await?)
+    Ok(ApiResponse(confirm::confirm(&app, viewer, &id, &attempt).await?))
 }

@@ -10,23 +10,23 @@ use base::error::{Code, Result, invalid};
 use http::HeaderMap;
 use model::resource::{Patch, Resource};
 use model::scheduling::booking::{Booking, NewBooking};
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::app::{App, page_cache};
+use service::bookings::change::Viewer;
+use service::bookings::create::Booker;
+use service::bookings::list::{BookingFilter, BookingListPosition};
+use service::bookings::{create as booking, list as bookings, new_booking, update as change};
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
 
 use crate::api::access::api_key::Caller;
 use crate::api::operation::Priority::{Additive, Mvp};
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::app::{App, page_cache};
-use crate::bookings::change::Viewer;
-use crate::bookings::create::Booker;
-use crate::bookings::list::{BookingFilter, BookingListPosition};
-use crate::bookings::{create as booking, list as bookings, new_booking, update as change};
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 /// Characters of an address.
@@ -60,11 +60,7 @@ pub fn routes() -> Routes<App> {
         .returns::<Resource<Booking>>()
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let filter = filter(&params)?;
     let binding = Binding::new(&asker.tenant, "scheduling.bookings.list", &filter);
@@ -79,7 +75,7 @@ async fn list(
     };
     let cursor = next.map(|place| binding.cursor(&app.keyring, &place));
     let shown = texts.get(..fitting).unwrap_or(&texts);
-    Ok(StoredResponse::ok(pagination::page(shown, cursor.as_deref())))
+    Ok(ApiResponse(StoredResponse::ok(pagination::page(shown, cursor.as_deref()))))
 }
 
 fn filter(params: &Params) -> Result<BookingFilter> {
@@ -99,12 +95,12 @@ fn filter(params: &Params) -> Result<BookingFilter> {
 
 async fn create(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     caller: Caller,
-    attempt: IdempotentAttempt,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     new_booking::require_fields(&body)?;
     let (new, unknown) = json::typed::<NewBooking>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -112,24 +108,24 @@ async fn create(
     // Contract silent: which keys are those of browsers. One that may read bookings is not put into a page.
     let by = if sees_hosts { Booker::ServerKey } else { Booker::BrowserKey };
     let viewer = Viewer { asker: &asker, sees_hosts, warnings };
-    Ok(booking::create(&app, &viewer, &new, by, &attempt).await?)
+    Ok(ApiResponse(booking::create(&app, &viewer, &new, by, &attempt).await?))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(bookings::answer(&app, &asker, &id).await?)
+) -> ApiResult {
+    Ok(ApiResponse(bookings::answer(&app, &asker, &id).await?))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(change::update(&cx, &id, body, expected, strict).await?)
+    Ok(ApiResponse(change::update(&cx, &id, body, expected, strict).await?))
 }

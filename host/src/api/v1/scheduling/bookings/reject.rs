@@ -4,17 +4,17 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingRejection};
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::bookings::change::Viewer;
+use service::bookings::confirm;
+use service::connections::request_context::RequestContext;
 
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
+use crate::api::request::extractors::{Extract, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::Viewer;
-use crate::bookings::confirm;
-use crate::connections::request_context::RequestContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -29,14 +29,14 @@ pub fn routes() -> Routes<App> {
 
 async fn post(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (asked, unknown) = json::typed::<BookingRejection>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let viewer = Viewer { asker: &asker, sees_hosts: asker.holds("scheduling.read"), warnings };
-    Ok(confirm::reject(&app, viewer, &id, asked.reason, &attempt).await?)
+    Ok(ApiResponse(confirm::reject(&app, viewer, &id, asked.reason, &attempt).await?))
 }

@@ -5,18 +5,18 @@ use http::HeaderMap;
 use model::resource::Resource;
 use model::scheduling::booking::{Booking, BookingMove};
 use serde_json::Value;
+use service::app::App;
+use service::app::stored_response::IdempotentAttempt;
+use service::bookings::change::Viewer;
+use service::bookings::input::missing;
+use service::bookings::{list, manage_token, reschedule};
+use service::connections::request_context::RequestContext;
 
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
-use crate::api::request::extractors::Path;
+use crate::api::request::extractors::{Extract, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::change::Viewer;
-use crate::bookings::input::missing;
-use crate::bookings::{list, manage_token, reschedule};
-use crate::connections::request_context::RequestContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 
 pub fn routes() -> Routes<App> {
     Routes::new("Scheduling")
@@ -29,12 +29,12 @@ pub fn routes() -> Routes<App> {
 
 async fn post(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     if matches!(body.get("start"), None | Some(Value::Null)) {
         return Err(missing("start").into());
     }
@@ -45,10 +45,10 @@ async fn post(
         // As where a booking is cancelled: a key moves what is of its connections alone.
         list::find(&app, &asker, &id).await?;
         let found = manage_token::load(&app, &asker.tenant, &id, token).await?;
-        return Ok(reschedule::by_invitee(&app, viewer, &found, asked.clone(), &attempt).await?);
+        return Ok(ApiResponse(reschedule::by_invitee(&app, viewer, &found, asked.clone(), &attempt).await?));
     }
     if !asker.holds("scheduling.write") {
         return Err(missing("manageToken").into());
     }
-    Ok(reschedule::by_key(&app, viewer, &id, asked, &attempt).await?)
+    Ok(ApiResponse(reschedule::by_key(&app, viewer, &id, asked, &attempt).await?))
 }

@@ -4,17 +4,17 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Written;
 use model::scheduling::slots::{BookingLink, NewBookingLink};
+use service::app::App;
+use service::app::stored_response::{IdempotentAttempt, StoredResponse};
+use service::bookings::links;
+use service::connections::request_context::RequestContext;
 
 use crate::api::operation::Priority::Additive;
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::{IdempotentAttempt, StoredResponse};
-use crate::bookings::links;
-use crate::connections::request_context::RequestContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -35,10 +35,10 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
     params: Params,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.event_types.links.list", &id);
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -47,27 +47,27 @@ async fn list(
     found.truncate(limit);
     let items: Vec<String> = found.iter().map(storage::json_text).collect();
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|link| &link.slug));
-    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
 async fn create(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<NewBookingLink>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
-    Ok(links::create(&app, &asker, &id, &new, warnings, &attempt).await?)
+    Ok(ApiResponse(links::create(&app, &asker, &id, &new, warnings, &attempt).await?))
 }
 
 async fn delete(
     State(app): State<App>,
-    asker: RequestContext,
-    attempt: IdempotentAttempt,
+    Extract(asker): Extract<RequestContext>,
+    Extract(attempt): Extract<IdempotentAttempt>,
     Path((id, slug)): Path<(String, String)>,
-) -> Result<StoredResponse, ApiError> {
-    Ok(links::delete(&app, &asker, &id, &slug, &attempt).await?)
+) -> ApiResult {
+    Ok(ApiResponse(links::delete(&app, &asker, &id, &slug, &attempt).await?))
 }

@@ -6,19 +6,19 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::scheduling::event_type::EventType;
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::bookings::{event_types, view};
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::pagination;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::bookings::{event_types, view};
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::web::cursor::Binding;
 
 pub fn routes() -> Routes<App> {
@@ -45,11 +45,7 @@ pub fn routes() -> Routes<App> {
         .description("Its slug is free at once.")
 }
 
-async fn list(
-    State(app): State<App>,
-    asker: RequestContext,
-    params: Params,
-) -> Result<StoredResponse, ApiError> {
+async fn list(State(app): State<App>, Extract(asker): Extract<RequestContext>, params: Params) -> ApiResult {
     let limit = usize::try_from(pagination::limit(params.get("limit"))?).unwrap_or(usize::MAX);
     let binding = Binding::new(&asker.tenant, "scheduling.event_types.list", &());
     let after: String = binding.place(&app.keyring, params.get("cursor"))?.unwrap_or_default();
@@ -61,39 +57,37 @@ async fn list(
         items.push(view::event_type(&stored.row, &stored.body)?.to_string());
     }
     let cursor = |last: usize| binding.cursor(&app.keyring, &found.get(last).map(|e| &e.row.id));
-    Ok(StoredResponse::ok(pagination::cut(&items, has_more, cursor)))
+    Ok(ApiResponse(StoredResponse::ok(pagination::cut(&items, has_more, cursor))))
 }
 
-async fn create(cx: WriteContext, headers: HeaderMap, Body(body): Body) -> Result<StoredResponse, ApiError> {
+async fn create(Extract(cx): Extract<WriteContext>, headers: HeaderMap, Body(body): Body) -> ApiResult {
     let strict = json::is_strict(&headers);
-    Ok(event_types::create(&cx, body, strict).await?)
+    Ok(ApiResponse(event_types::create(&cx, body, strict).await?))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let found = event_types::find(&app, &asker, &id).await?;
-    Ok(StoredResponse::ok(view::event_type(&found.row, &found.body)?.to_string()).etag(&found.row.etag))
+    Ok(ApiResponse(
+        StoredResponse::ok(view::event_type(&found.row, &found.body)?.to_string()).etag(&found.row.etag),
+    ))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path(id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let strict = json::is_strict(&headers);
-    Ok(event_types::update(&cx, &id, body, expected, strict).await?)
+    Ok(ApiResponse(event_types::update(&cx, &id, body, expected, strict).await?))
 }
 
-async fn delete(
-    cx: WriteContext,
-    headers: HeaderMap,
-    Path(id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+async fn delete(Extract(cx): Extract<WriteContext>, headers: HeaderMap, Path(id): Path<String>) -> ApiResult {
     let expected = etag::expected(&headers, None)?;
-    Ok(event_types::delete(&cx, &id, expected).await?)
+    Ok(ApiResponse(event_types::delete(&cx, &id, expected).await?))
 }

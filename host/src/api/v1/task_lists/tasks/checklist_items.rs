@@ -4,23 +4,23 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Written;
 use model::tasks::{ChecklistItem, ChecklistItemPatch, NewChecklistItem};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::local_copy::task_parts::STEP;
+use service::resources::tasks::parts::{self, TaskPartWrite, valid_step};
+use service::writes::part_response::step_of;
+use service::writes::response::ResponseChange;
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
 use crate::api::request::etag;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::collection_items::parts_page;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::local_copy::task_parts::STEP;
-use crate::resources::tasks::parts::{self, TaskPartWrite, valid_step};
 use crate::web::cursor::Binding;
-use crate::writes::part_response::step_of;
-use crate::writes::response::ResponseChange;
 
 const STEPS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items";
 const STEP_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/checklist-items/{itemId}";
@@ -45,22 +45,22 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path((list_id, task_id)): Path<(String, String)>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let task = parts::read(&app, &asker, &list_id, &task_id).await?;
     let ids: Vec<&str> = task.checklist_items.iter().map(|s| s.id.as_str()).collect();
     let binding = Binding::new(&asker.tenant, "checklist_items.list", &task_id);
-    Ok(parts_page(&app, &params, &binding, &ids, &task.checklist_items)?)
+    Ok(ApiResponse(parts_page(&app, &params, &binding, &ids, &task.checklist_items)?))
 }
 
 async fn create(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path((list_id, task_id)): Path<(String, String)>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<NewChecklistItem>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let mut changed = vec!["title".to_owned(), "checked".to_owned()];
@@ -75,15 +75,15 @@ async fn create(
     let place = parts::open(&cx, &list_id, &task_id).await?;
     let change = ResponseChange { status: 201, metadata: None, warnings };
     let write = TaskPartWrite { kind: STEP, op: "checklist.create", id: None, body: step, changed };
-    Ok(place.put(&cx, write, change).await?)
+    Ok(ApiResponse(place.put(&cx, write, change).await?))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let (patch, unknown) = json::typed::<ChecklistItemPatch>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
@@ -109,25 +109,25 @@ async fn update(
     let change = ResponseChange { status: 200, metadata: None, warnings };
     if changed.is_empty() {
         let text = serde_json::to_string(current)?;
-        return Ok(StoredResponse::ok(text).warned(&change.warnings).etag(&current.etag));
+        return Ok(ApiResponse(StoredResponse::ok(text).warned(&change.warnings).etag(&current.etag)));
     }
     let write = TaskPartWrite { kind: STEP, op: "checklist.update", id: Some(&id), body: step, changed };
-    Ok(place.put(&cx, write, change).await?)
+    Ok(ApiResponse(place.put(&cx, write, change).await?))
 }
 
 async fn delete(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let expected = etag::expected(&headers, Some(&mut body))?;
     let place = parts::open(&cx, &list_id, &task_id).await?;
     let step = match step_of(&place.task, &id) {
         // An earlier attempt got as far as this.
-        Err(_) if cx.attempt.resumed => return Ok(StoredResponse::no_content()),
+        Err(_) if cx.attempt.resumed => return Ok(ApiResponse(StoredResponse::no_content())),
         step => step?,
     };
     parts::expect(&expected, step)?;
-    Ok(place.remove::<ChecklistItem>(&cx, "checklist.delete", &id).await?)
+    Ok(ApiResponse(place.remove::<ChecklistItem>(&cx, "checklist.delete", &id).await?))
 }

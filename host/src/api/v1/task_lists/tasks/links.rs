@@ -4,22 +4,22 @@ use axum::extract::State;
 use http::HeaderMap;
 use model::resource::Written;
 use model::tasks::{NewTaskLink, TaskLink};
+use service::app::App;
+use service::app::stored_response::StoredResponse;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::local_copy::task_parts::LINK;
+use service::resources::tasks::parts::{self, TaskPartWrite, valid_link};
+use service::writes::part_response::link_of;
+use service::writes::response::ResponseChange;
 
 use crate::api::operation::Priority::{Additive, Phase2};
 use crate::api::operation::Routes;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::{self, Body};
-use crate::api::response::error::ApiError;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::collection_items::parts_page;
-use crate::app::App;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::local_copy::task_parts::LINK;
-use crate::resources::tasks::parts::{self, TaskPartWrite, valid_link};
 use crate::web::cursor::Binding;
-use crate::writes::part_response::link_of;
-use crate::writes::response::ResponseChange;
 
 const LINKS: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links";
 const LINK_OF: &str = "/v1/task-lists/{taskListId}/tasks/{taskId}/links/{linkId}";
@@ -42,22 +42,22 @@ pub fn routes() -> Routes<App> {
 
 async fn list(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path((list_id, task_id)): Path<(String, String)>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let task = parts::read(&app, &asker, &list_id, &task_id).await?;
     let ids: Vec<&str> = task.links.iter().map(|l| l.id.as_str()).collect();
     let binding = Binding::new(&asker.tenant, "task_links.list", &task_id);
-    Ok(parts_page(&app, &params, &binding, &ids, &task.links)?)
+    Ok(ApiResponse(parts_page(&app, &params, &binding, &ids, &task.links)?))
 }
 
 async fn create(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     Path((list_id, task_id)): Path<(String, String)>,
     Body(body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let (new, unknown) = json::typed::<NewTaskLink>(body)?;
     let warnings = json::unknown_fields(&headers, &unknown)?;
     let link = valid_link(&cx.app, &cx.request, &new).await?;
@@ -65,18 +65,18 @@ async fn create(
     let change = ResponseChange { status: 201, metadata: None, warnings };
     let given = ["url", "title", "applicationName", "resourceType", "resourceId"].map(str::to_owned);
     let write = TaskPartWrite { kind: LINK, op: "links.create", id: None, body: link, changed: given.into() };
-    Ok(place.put(&cx, write, change).await?)
+    Ok(ApiResponse(place.put(&cx, write, change).await?))
 }
 
 async fn delete(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     Path((list_id, task_id, id)): Path<(String, String, String)>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let place = parts::open(&cx, &list_id, &task_id).await?;
     match link_of(&place.task, &id) {
         // An earlier attempt got as far as this.
-        Err(_) if cx.attempt.resumed => return Ok(StoredResponse::no_content()),
+        Err(_) if cx.attempt.resumed => return Ok(ApiResponse(StoredResponse::no_content())),
         link => link?,
     };
-    Ok(place.remove::<TaskLink>(&cx, "links.delete", &id).await?)
+    Ok(ApiResponse(place.remove::<TaskLink>(&cx, "links.delete", &id).await?))
 }

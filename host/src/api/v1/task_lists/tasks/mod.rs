@@ -8,23 +8,22 @@ use base::error::Result;
 use http::HeaderMap;
 use model::resource::{New, Patch, Resource};
 use model::tasks::Task;
+use service::app::App;
+use service::app::resource_kind::ResourceKind;
+use service::connections::request_context::RequestContext;
+use service::connections::write_context::WriteContext;
+use service::resources::collection_items;
+use service::resources::collections::{self, open_to_read, open_to_write};
+use service::resources::open_item::ItemPath;
+use service::resources::tasks::find::{self, STATUSES, TaskQuery};
 
 use crate::api::operation::Priority::Mvp;
 use crate::api::operation::Routes;
 use crate::api::pagination;
-use crate::api::request::extractors::{Params, Path};
+use crate::api::request::extractors::{Extract, Params, Path};
 use crate::api::request::json::Body;
-use crate::api::response::error::ApiError;
+use crate::api::response::reply::{ApiResponse, ApiResult};
 use crate::api::shared::collection_items::{listed, manner};
-use crate::app::App;
-use crate::app::resource_kind::ResourceKind;
-use crate::app::stored_response::StoredResponse;
-use crate::connections::request_context::RequestContext;
-use crate::connections::write_context::WriteContext;
-use crate::resources::collection_items;
-use crate::resources::collections::{self, open_to_read, open_to_write};
-use crate::resources::open_item::ItemPath;
-use crate::resources::tasks::find::{self, STATUSES, TaskQuery};
 use crate::web::cursor::Binding;
 
 const TASKS: &str = "/v1/task-lists/{taskListId}/tasks";
@@ -77,10 +76,10 @@ async fn freshen(app: &App, asker: &RequestContext, task_list_id: &str) -> Resul
 
 async fn list(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path(task_list_id): Path<String>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let limit = pagination::limit(params.get("limit"))?;
     let query = TaskQuery {
         q: params.text("q", 256)?,
@@ -102,48 +101,48 @@ async fn list(
 }
 
 async fn create(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path(task_list_id): Path<String>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let opened = open_to_write(&cx, ResourceKind::TaskList, &task_list_id).await?;
-    Ok(collection_items::create::<Task>(&cx, &opened, body, manner).await?)
+    Ok(ApiResponse(collection_items::create::<Task>(&cx, &opened, body, manner).await?))
 }
 
 async fn get(
     State(app): State<App>,
-    asker: RequestContext,
+    Extract(asker): Extract<RequestContext>,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     freshen(&app, &asker, &task_list_id).await?;
     let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
-    Ok(collection_items::get(&app, &asker, path, params.with_provider_data()).await?)
+    Ok(ApiResponse(collection_items::get(&app, &asker, path, params.with_provider_data()).await?))
 }
 
 async fn update(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
-    Ok(collection_items::update::<Task>(&cx, path, body, manner).await?)
+    Ok(ApiResponse(collection_items::update::<Task>(&cx, path, body, manner).await?))
 }
 
 async fn delete(
-    cx: WriteContext,
+    Extract(cx): Extract<WriteContext>,
     headers: HeaderMap,
     params: Params,
     Path((task_list_id, id)): Path<(String, String)>,
     Body(mut body): Body,
-) -> Result<StoredResponse, ApiError> {
+) -> ApiResult {
     let manner = manner(&headers, &params, &mut body)?;
     let path = ItemPath { kind: ResourceKind::Task, collection_id: Some(&task_list_id), id: &id };
-    Ok(collection_items::delete(&cx, path, manner.expected).await?)
+    Ok(ApiResponse(collection_items::delete(&cx, path, manner.expected).await?))
 }

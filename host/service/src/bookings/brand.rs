@@ -241,7 +241,7 @@ impl Oklch {
 mod tests {
     use super::*;
 
-    const STYLE: &str = include_str!("../web/assets/base.css");
+    const STYLE: &str = include_str!("../../../src/web/assets/base.css");
 
     #[test]
     fn every_brand_can_be_read() {

@@ -1,10 +1,10 @@
 //! The whole service: the API, the administration panel, and the sandbox provider where this process plays it.
 
 use axum::Router;
+use service::app::App;
 
 use crate::admin;
 use crate::api;
-use crate::app::App;
 
 /// Routes by the address at which they are served.
 pub struct ServiceRoutes {
@@ -14,8 +14,8 @@ pub struct ServiceRoutes {
     pub panel: Option<Router>,
 }
 
-/// The routes of a service. `sandbox`: those of the provider that this process plays.
-pub fn routes(app: &App, sandbox: Option<Router>) -> ServiceRoutes {
+/// Puts the routes of a service together. `sandbox`: those of the provider that this process plays.
+pub fn assemble(app: &App, sandbox: Option<Router>) -> ServiceRoutes {
     let mut routes = ServiceRoutes { main: api::service(app.clone()), panel: None };
     if app.config.admin {
         let pages = admin::routes(app).with_state(app.clone());

@@ -12,11 +12,11 @@ use crate::app::resource_kind::ResourceKind;
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[derive(Default)]
-pub(crate) struct CollectionHead {
-    pub(crate) time_zone: Option<String>,
-    pub(crate) read_only: bool,
+pub struct CollectionHead {
+    pub time_zone: Option<String>,
+    pub read_only: bool,
     /// Of task lists.
-    pub(crate) role: Option<String>,
+    pub role: Option<String>,
 }
 
 /// The scope of what is in a collection.
